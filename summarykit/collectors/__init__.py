@@ -1,0 +1,1 @@
+"""What SummaryCollector collects, one part per file."""

@@ -1,0 +1,35 @@
+"""What every kind of value offers."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from summarykit.shapes import Shape
+
+
+class Snapshot(Protocol):
+    """A value frozen at the call: later changes of the user's object do not reach it. NumPy arrays are snapshots."""
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held, in bytes."""
+
+
+class Kind(Protocol):
+    """One kind of value: ``snapshot`` runs in the training thread, ``reduce`` wherever there is time."""
+
+    name: str
+
+    def snapshot(self, value: Any, **options: Any) -> Any:
+        """Check and freeze a value, at the cost of at most one copy.
+
+        Raises:
+            RefusedValueError: it cannot be recorded; the message says why.
+        """
+
+    def reduce(self, snapshot: Any) -> Shape:
+        """Turn a snapshot into its shape (the heavy part).
+
+        Raises:
+            RefusedValueError: it turned out to be unfit.
+        """

@@ -1,0 +1,1 @@
+"""How it comes back: scan, columns, run, frames."""

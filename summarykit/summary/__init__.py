@@ -1,0 +1,1 @@
+"""How you ask for it: SummaryRecord and its relatives."""

@@ -1,0 +1,1 @@
+"""When something is recorded: callbacks, the run context, triggers and the loop."""

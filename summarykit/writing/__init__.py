@@ -1,0 +1,1 @@
+"""How it gets to disk: buffer, pump, executor, file."""
