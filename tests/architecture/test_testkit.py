@@ -1,0 +1,79 @@
+"""The tests' own tools must be able to fail: what judges others is judged here."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from testkit import skips
+from testkit.records import BadRecord, check_directory, crc32c, frame, payloads, walk
+
+
+def test_crc32c_of_the_standard_vector():
+    assert crc32c(b"123456789") == 0xE3069283
+    assert crc32c(bytes(32)) == 0x8A9136AA
+
+
+@given(st.lists(st.binary(max_size=40), max_size=5))
+def test_walk_gives_back_what_frame_wrote(parts):
+    assert [payload for _, payload in walk(b"".join(map(frame, parts)))] == parts
+
+
+@given(st.binary(min_size=1, max_size=40), st.data())
+def test_walk_notices_any_cut_and_any_flipped_bit(payload, data):
+    whole = frame(payload)
+    cut = data.draw(st.integers(1, len(whole) - 1))
+    with pytest.raises(BadRecord):
+        list(walk(whole[:cut]))
+    place, bit = data.draw(st.integers(0, len(whole) - 1)), data.draw(st.integers(0, 7))
+    flipped = bytearray(whole)
+    flipped[place] ^= 1 << bit
+    with pytest.raises(BadRecord):
+        list(walk(bytes(flipped)))
+
+
+def test_check_directory_names_the_bad_file(tmp_path):
+    (tmp_path / "good.out.tfevents.1").write_bytes(frame(b"x") + frame(b""))
+    assert check_directory(tmp_path) == {"good.out.tfevents.1": 2}
+    (tmp_path / "bad.summary.2").write_bytes(frame(b"x")[:-1])
+    with pytest.raises(BadRecord, match=r"bad\.summary\.2"):
+        payloads(tmp_path / "bad.summary.2")
+
+
+def test_run_script_gives_code_output_and_leftovers(run_script):
+    done = run_script("import summarykit, sys; print(summarykit.__version__, sys.argv[1]); sys.exit(3)", "arg")
+    assert (done.returncode, done.stdout.split()[1]) == (3, "arg")
+    done.expect_nothing_left()
+
+
+def test_a_process_in_its_own_session_is_found(run_script):
+    done = run_script("import subprocess; subprocess.Popen(['sleep', '30'], start_new_session=True)")
+    with pytest.raises(AssertionError, match="left behind"):
+        done.expect_nothing_left(seconds=0.3)
+
+
+def test_a_script_that_hangs_is_ended(run_script):
+    with pytest.raises(AssertionError, match="did not end within"):
+        run_script("import time; time.sleep(60)", timeout=0.5)
+
+
+def test_no_leftovers_counts_files(no_leftovers, tmp_path):
+    with open(tmp_path / "open", "w") as stream:
+        assert "files" in no_leftovers.new()
+        stream.write("x")
+    no_leftovers.expect()
+
+
+@pytest.mark.parametrize(("reason", "outcome"), [("needs jax", "skipped"), ("shared: no folder", "failed")])
+def test_in_ci_only_listed_skips_pass(run_script, checkout, tmp_path, reason, outcome):
+    (tmp_path / "test_skip.py").write_text(f"import pytest\ndef test_it():\n    pytest.skip({reason!r})\n")
+    (tmp_path / "conftest.py").write_text((checkout / "tests/conftest.py").read_text())
+    code = "import pytest, sys; sys.path.insert(0, sys.argv[2]); pytest.main([sys.argv[1], '-q', '-p', 'no:cacheprovider'])"
+    done = run_script(code, tmp_path, checkout / "tests", env={"SUMMARYKIT_CI": "1"})
+    assert f"1 {outcome}" in done.stdout, done.stdout
+
+
+def test_every_allowed_skip_says_why():
+    assert all(skips.ALLOWED.values())
+    assert skips.allowed("could not import 'jax'")
+    assert not skips.allowed("could not import 'torch'")

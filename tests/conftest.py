@@ -1,0 +1,108 @@
+"""Fixtures for all tests: the shared facts, the real viewers, fresh processes, and what must not be left behind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from testkit import clients, scripts, skips
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+ENVIRONMENTS = Path(os.environ.get("SUMMARYKIT_ENVS", CHECKOUT / ".envs"))
+
+# Examples must not fail because a neighbour took the processor; a run can be repeated by its printed blob.
+settings.register_profile("house", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("house")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport() -> Iterator[None]:
+    outcome = yield
+    skips.refuse(outcome.get_result())
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report() -> Iterator[None]:
+    outcome = yield
+    skips.refuse(outcome.get_result())
+
+
+@pytest.fixture(scope="session")
+def checkout() -> Path:
+    """The folder that holds the package and its metadata."""
+    return CHECKOUT
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with sample files of other libraries and the viewers' clients, beside the checkout or at SUMMARYKIT_SHARED."""
+    folder = Path(os.environ.get("SUMMARYKIT_SHARED", CHECKOUT.parent / "shared"))
+    if not folder.is_dir():
+        pytest.skip(f"shared: no folder {folder}; set SUMMARYKIT_SHARED to where it is")
+    return folder
+
+
+def viewer_python(name: str) -> Path:
+    """The interpreter of a viewer's environment; skips the test where it was not built."""
+    python = ENVIRONMENTS / name / "bin" / "python"
+    if not python.exists():
+        pytest.skip(f"viewers: no {python}; `bash .ci/run` builds it, SUMMARYKIT_ENVS names another place")
+    return python
+
+
+@pytest.fixture(scope="session")
+def mindinsight_client(shared: Path) -> Callable[..., clients.Verdict]:
+    """``mindinsight_client(directory, *options)``: what MindInsight sees there; ``"--rest"`` asks its HTTP server."""
+    python = viewer_python("mindinsight")
+    return lambda directory, *options: clients.ask(python, shared / "clients/read_with_mindinsight.py", directory, *options)
+
+
+@pytest.fixture(scope="session")
+def tensorboard_client(shared: Path) -> Callable[..., clients.Verdict]:
+    """``tensorboard_client(directory, access="python", *options)``: what TensorBoard sees there; also "rust" and "http"."""
+    python = viewer_python("tensorboard")
+    script = shared / "clients/read_with_tensorboard.py"
+    return lambda directory, access="python", *options: clients.ask(python, script, directory, "--access", access, *options)
+
+
+@pytest.fixture
+def run_script() -> Iterator[Callable[..., scripts.Finished]]:
+    """``run_script(code, *args, timeout=60, env={})``: a fresh process; nothing of it outlives the test."""
+    started: list[scripts.Script] = []
+
+    def run(code: str, *args: object, timeout: float = 60, env: dict[str, str] | None = None, **popen: object) -> scripts.Finished:
+        script = scripts.Script(code, tuple(map(str, args)), env or {})
+        started.append(script)
+        return script.run(timeout, **popen)
+
+    yield run
+    for script in started:
+        script.kill()
+
+
+@pytest.fixture
+def start_script() -> Iterator[Callable[..., tuple[scripts.Script, object]]]:
+    """``start_script(code, *args, env={})``: a running process ``(script, popen)``; it is killed at the test's end."""
+    started = []
+
+    def start(code: str, *args: object, env: dict[str, str] | None = None, **popen: object) -> tuple[scripts.Script, object]:
+        script = scripts.Script(code, tuple(map(str, args)), env or {})
+        process = script.start(**popen)
+        started.append((script, process))
+        return script, process
+
+    yield start
+    for script, process in started:
+        script.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def no_leftovers() -> Iterator[scripts.Baseline]:
+    """Fails a test after which more threads, child processes or open files are there than before it."""
+    baseline = scripts.Baseline()
+    yield baseline
+    baseline.expect()

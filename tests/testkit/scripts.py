@@ -1,0 +1,134 @@
+"""Scripts run in fresh processes, and the search for what they left behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+TOKEN = "SUMMARYKIT_TEST_TOKEN"
+
+
+def environment(token: str, **extra: str) -> dict[str, str]:
+    """This process' environment with the checkout importable, and a token by which descendants are found again."""
+    path = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "PYTHONPATH": path, TOKEN: token, **extra}
+
+
+def carries(process: psutil.Process, token: str) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE and process.environ().get(TOKEN) == token
+    except psutil.Error:
+        return False
+
+
+def bearers(token: str) -> list[psutil.Process]:
+    """Live processes, zombies aside, that were started with this token: also those in sessions of their own."""
+    return [process for process in psutil.process_iter() if carries(process, token)]
+
+
+def wait_until_gone(token: str, seconds: float) -> list[psutil.Process]:
+    """Wait for the bearers of a token to end; gives those that did not."""
+    deadline = time.monotonic() + seconds
+    while (left := bearers(token)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return left
+
+
+@dataclass
+class Script:
+    """A Python program in a process of its own.
+
+    ``start`` gives the running process (standard output and error are pipes), ``run`` waits for its end.
+    """
+
+    code: str
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = field(default_factory=dict)
+    token: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def start(self, **popen: object) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-c", self.code, *self.args],
+            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, "text": True, **popen},
+            env=environment(self.token, **self.env),
+        )
+
+    def run(self, timeout: float = 60, **popen: object) -> Finished:
+        # Files, not pipes: a descendant that holds a pipe would keep us waiting after the script itself has ended.
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+            begun = time.monotonic()
+            process = self.start(stdout=out, stderr=err, **popen)
+            try:
+                process.wait(timeout)
+                hung = ""
+            except subprocess.TimeoutExpired:
+                self.kill()
+                process.wait()
+                hung = f"the script did not end within {timeout} s"
+            seconds = time.monotonic() - begun
+            out.seek(0)
+            err.seek(0)
+            done = Finished(process.returncode, out.read(), err.read(), seconds, self.token)
+        assert not hung, f"{hung}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    def kill(self) -> None:
+        """End every process of this script."""
+        for process in bearers(self.token):
+            process.kill()
+
+
+@dataclass
+class Finished:
+    """How a script ended: its exit code (negative: the signal), output and seconds."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+    seconds: float
+    token: str = field(repr=False)
+
+    def expect_success(self) -> Finished:
+        assert self.returncode == 0, f"exit code {self.returncode}\n{self.stdout}\n{self.stderr}"
+        return self
+
+    def expect_nothing_left(self, seconds: float = 5) -> None:
+        """No descendant of the script, in whatever session, lives on after ``seconds``."""
+        left = wait_until_gone(self.token, seconds)
+        assert not left, f"left behind: {[(p.pid, p.cmdline()) for p in left]}"
+
+
+class Baseline:
+    """Threads, child processes and open files of this process now; ``expect`` fails unless they come back to that."""
+
+    def __init__(self) -> None:
+        self._before = self._count()
+
+    @staticmethod
+    def _count() -> dict[str, set[object]]:
+        return {
+            "threads": {thread.ident for thread in threading.enumerate()},
+            "children": {child.pid for child in psutil.Process().children(recursive=True)},
+            "files": {(file.path, file.fd) for file in psutil.Process().open_files()},
+        }
+
+    def new(self) -> dict[str, set[object]]:
+        """What there is now and was not before."""
+        now = self._count()
+        return {what: now[what] - self._before[what] for what in now if now[what] - self._before[what]}
+
+    def expect(self, seconds: float = 5) -> None:
+        deadline = time.monotonic() + seconds
+        while (new := self.new()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not new, f"left behind after {seconds} s: {new}"
