@@ -1,0 +1,74 @@
+"""Who this process is, so that a later one can tell whether it still lives."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process, told apart from every other that had or will have its number.
+
+    Attributes:
+        pid: its number.
+        start: when it started, in the system's own ticks (0 where unknown).
+        boot: identifies the running kernel ("" where unknown).
+        pid_namespace: identifies the table that ``pid`` is looked up in: containers have their own (0 where unknown).
+        host: name of the machine.
+    """
+
+    pid: int
+    start: int
+    boot: str
+    pid_namespace: int
+    host: str
+
+    @classmethod
+    def current(cls) -> Process:
+        """The calling process."""
+        return cls(os.getpid(), start_ticks(os.getpid()), _boot_id(), _pid_namespace(), socket.gethostname())
+
+    def surely_dead(self) -> bool:
+        """True only where this machine can know: same kernel, same table of processes, and nobody there with that start."""
+        here = Process.current()
+        if not (self.boot and self.start and (self.boot, self.pid_namespace, self.host) == (here.boot, here.pid_namespace, here.host)):
+            return False
+        return start_ticks(self.pid) != self.start
+
+
+def start_ticks(pid: int) -> int:
+    """Start time of a process in the kernel's ticks; 0 where there is no such process, or it cannot be told."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return _start_by_psutil(pid)
+    state, *fields = text.rpartition(")")[2].split()
+    return 0 if state in "ZX" else int(fields[18])    # a zombie writes no more
+
+
+def _start_by_psutil(pid: int) -> int:
+    if Path("/proc/self/stat").exists():
+        return 0
+    import psutil
+
+    try:
+        return int(psutil.Process(pid).create_time() * 1000)
+    except psutil.Error:
+        return 0
+
+
+def _boot_id() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+def _pid_namespace() -> int:
+    try:
+        return os.stat("/proc/self/ns/pid").st_ino
+    except OSError:
+        return 0

@@ -1,0 +1,31 @@
+"""What every format offers."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from summarykit.formats.names import Stem
+from summarykit.formats.origin import Origin
+from summarykit.formats.scalars import ScalarEncoder
+from summarykit.shapes import Point
+
+
+class Format(Protocol):
+    """How shapes lie in the files of one viewer."""
+
+    name: str
+
+    def file_name(self, prefix: str, stem: Stem, suffix: str) -> str:
+        """Name of a file of this format."""
+
+    def opening(self, origin: Origin, wall_time: float) -> list[bytes]:
+        """Payloads of the records that every file begins with."""
+
+    def scalars(self) -> ScalarEncoder:
+        """A new encoder for batches of scalars."""
+
+    def payload(self, point: Point) -> list[Any] | None:
+        """A point's payload as buffers to be joined; None where the viewer has no place for its kind."""
+
+    def parse(self, payload: bytes) -> list[Point]:
+        """The points of one record's payload; nothing where it holds none."""

@@ -1,0 +1,1 @@
+"""MindSpore's summary files: layout (writing) and parse (reading)."""

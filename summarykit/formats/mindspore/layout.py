@@ -1,0 +1,98 @@
+"""Shapes as MindSpore's ``Event`` messages, which MindInsight shows (schema: ``proto/summary.proto``)."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+
+from summarykit.formats import names, origin, wire
+from summarykit.formats.scalars import ScalarEncoder, payload
+from summarykit.shapes import Array, Blob, Histogram, Image, Point, Scalar, Tensor
+
+VERSION = "MindSpore.Event:1"
+SCALAR_VALUE, IMAGE, TENSOR, HISTOGRAM = 3, 4, 8, 9
+SUM_SQUARES, DTYPE, BLOB = 1002, 1003, 1004
+
+DATA_TYPES = {
+    "bool": 1, "int8": 2, "int16": 3, "int32": 4, "int64": 5, "uint8": 6, "uint16": 7, "uint32": 8, "uint64": 9,
+    "float16": 10, "float32": 11, "float64": 12,
+}  # fmt: skip
+
+
+class MindSporeFormat:
+    """Files that MindInsight opens."""
+
+    name = "mindspore"
+
+    def file_name(self, prefix: str, stem: names.Stem, suffix: str) -> str:
+        """Name of a file of this format."""
+        return names.mindspore(prefix, stem, suffix)
+
+    def opening(self, origin: origin.Origin, wall_time: float) -> list[bytes]:
+        """The version record, with the origin."""
+        return [wire.double(1, wall_time) + wire.text(3, VERSION) + origin.encode()]
+
+    def scalars(self) -> ScalarEncoder:
+        """A new encoder for batches of scalars."""
+        return ScalarEncoder(SCALAR_VALUE)
+
+    def payload(self, point: Point) -> list[Any] | None:
+        """A point's event, as buffers; every shape has a place here."""
+        if isinstance(point.value, Scalar):
+            return [payload(SCALAR_VALUE, point.tag.encode(), point.step, point.wall_time, point.value.value)]
+        value = [wire.text(1, point.tag), *_value(point.value)]
+        return [wire.double(1, point.wall_time), wire.integer(2, point.step), *wire.nested(5, wire.nested(1, value))]
+
+    def parse(self, payload: bytes) -> list[Point]:
+        """The points of one record's payload."""
+        from summarykit.formats.mindspore.parse import parse
+
+        return parse(payload)
+
+
+def _value(shape: Histogram | Image | Tensor | Blob) -> list[Any]:
+    if isinstance(shape, Image):
+        return [wire.data(IMAGE, b"".join(_image(shape)))]
+    if isinstance(shape, Histogram):
+        return [wire.data(HISTOGRAM, histogram(shape)), wire.double(SUM_SQUARES, shape.sum_squares)]
+    if isinstance(shape, Tensor):
+        return [*wire.nested(TENSOR, tensor(shape)), *_recorded_dtype(shape)]
+    return [wire.data(BLOB, wire.text(1, shape.plugin) + wire.data(2, shape.content) + wire.data(3, shape.metadata))]
+
+
+def _image(image: Image) -> list[bytes]:
+    return [wire.integer(1, image.height), wire.integer(2, image.width), wire.integer(3, image.channels), wire.data(4, image.encoded)]
+
+
+def histogram(shape: Histogram) -> bytes:
+    """A ``Summary.Histogram`` message."""
+    lefts, widths = shape.edges[:-1].tolist(), np.diff(shape.edges).tolist()
+    buckets = (
+        wire.data(1, struct.pack("<BdBdB", 0x09, left, 0x11, width, 0x18) + wire.varint(count))
+        for left, width, count in zip(lefts, widths, shape.counts.tolist(), strict=True)
+    )
+    counts = wire.integer(2, shape.nan) + wire.integer(3, shape.pos_inf) + wire.integer(4, shape.neg_inf)
+    totals = wire.double(5, shape.max) + wire.double(6, shape.min) + wire.double(7, shape.sum) + wire.integer(8, shape.count)
+    return b"".join(buckets) + counts + totals
+
+
+def tensor(shape: Tensor) -> list[Any]:
+    """A ``TensorProto`` message: ``float_data``, all that MindInsight reads, and the exact bytes where float32 is not the dtype."""
+    data = shape.data
+    with np.errstate(over="ignore"):
+        floats = np.ascontiguousarray(data, "<f4")
+    head = b"".join(wire.integer(1, size) for size in data.shape) + wire.integer(2, DATA_TYPES[data.dtype.name])
+    parts = [head, wire.head(3, floats.nbytes), _buffer(floats)]
+    if data.dtype.name != "float32":
+        parts += [wire.head(8, data.nbytes), _buffer(data)]
+    return parts
+
+
+def _recorded_dtype(shape: Tensor) -> list[bytes]:
+    return [wire.text(DTYPE, shape.dtype)] if shape.dtype != shape.data.dtype.name else []
+
+
+def _buffer(array: Array) -> memoryview:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data

@@ -1,0 +1,1 @@
+"""TensorBoard's event files: layout (writing) and parse (reading)."""

@@ -1,0 +1,109 @@
+"""Shapes as TensorBoard's ``Event`` messages (schema: ``proto/tensorboard.proto``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from summarykit.formats import names, origin, wire
+from summarykit.formats.scalars import ScalarEncoder, payload
+from summarykit.shapes import Blob, Histogram, Image, Point, Scalar, Tensor
+
+VERSION = "brain.Event:2"
+LAST_STEP = 2**63 - 1
+SIMPLE_VALUE, IMAGE, HISTO, TENSOR, METADATA = 2, 4, 5, 8, 9
+NON_FINITE, DTYPE = 1001, 1003
+TENSOR_CLASS = 2
+
+DATA_TYPES = {
+    "float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "int64": 9, "bool": 10,
+    "uint16": 17, "float16": 19, "uint32": 22, "uint64": 23,
+}  # fmt: skip
+
+
+class TensorBoardFormat:
+    """Files that TensorBoard opens."""
+
+    name = "tensorboard"
+
+    def file_name(self, prefix: str, stem: names.Stem, suffix: str) -> str:
+        """Name of a file of this format."""
+        return names.tensorboard(prefix, stem)
+
+    def opening(self, origin: origin.Origin, wall_time: float) -> list[bytes]:
+        """Version, then the session log by which TensorBoard tells a restart.
+
+        It purges at the *second* START of a run every step from that one's on. A START at the last possible step purges nothing, so two
+        live writers keep all their points; a writer that resumes at N adds a START at N, which so is the second one even where the
+        files before it have none.
+        """
+        stamp = wire.double(1, wall_time)
+        version = stamp + wire.text(3, VERSION) + wire.data(10, wire.text(1, "summarykit")) + origin.encode()
+        first_file = origin.segment == 0
+        steps = [LAST_STEP] + ([origin.resume_step] if origin.resume_step is not None and first_file else [])
+        return [version, *(stamp + wire.integer(2, step) + wire.data(7, wire.integer(1, 1)) for step in steps)]
+
+    def scalars(self) -> ScalarEncoder:
+        """A new encoder for batches of scalars."""
+        return ScalarEncoder(SIMPLE_VALUE)
+
+    def payload(self, point: Point) -> list[Any] | None:
+        """A point's event, as buffers; None for a blob that no plugin here would show."""
+        if isinstance(point.value, Scalar):
+            return [payload(SIMPLE_VALUE, point.tag.encode(), point.step, point.wall_time, point.value.value)]
+        if isinstance(point.value, Blob):
+            return None
+        value = [wire.text(1, point.tag), *_value(point.value)]
+        return [wire.double(1, point.wall_time), wire.integer(2, point.step), *wire.nested(5, wire.nested(1, value))]
+
+    def parse(self, payload: bytes) -> list[Point]:
+        """The points of one record's payload."""
+        from summarykit.formats.tensorboard.parse import parse
+
+        return parse(payload)
+
+
+def _value(shape: Histogram | Image | Tensor) -> list[Any]:
+    if isinstance(shape, Image):
+        return [wire.data(IMAGE, b"".join(_image(shape)))]
+    if isinstance(shape, Histogram):
+        return [wire.data(HISTO, histogram(shape)), wire.data(NON_FINITE, _non_finite(shape))]
+    return [*wire.nested(TENSOR, tensor(shape)), _plugin("tensor"), *_recorded_dtype(shape)]
+
+
+def _image(image: Image) -> list[bytes]:
+    return [wire.integer(1, image.height), wire.integer(2, image.width), wire.integer(3, image.channels), wire.data(4, image.encoded)]
+
+
+def histogram(shape: Histogram) -> bytes:
+    """A ``HistogramProto`` message; its buckets are told by their right edges."""
+    numbers = (shape.min, shape.max, float(shape.finite), shape.sum, shape.sum_squares)
+    head = b"".join(wire.double(field, number) for field, number in enumerate(numbers, 1))
+    return head + _doubles(6, shape.edges[1:]) + _doubles(7, shape.counts)
+
+
+def _non_finite(shape: Histogram) -> bytes:
+    """What HistogramProto has no field for: the three counts, and the first left edge."""
+    left = wire.double(4, float(shape.edges[0])) if len(shape.edges) else b""
+    return wire.integer(1, shape.nan) + wire.integer(2, shape.pos_inf) + wire.integer(3, shape.neg_inf) + left
+
+
+def tensor(shape: Tensor) -> list[Any]:
+    """A ``TensorProto`` message."""
+    data = np.ascontiguousarray(shape.data)
+    dims = b"".join(wire.data(2, wire.integer(1, size)) for size in shape.data.shape)
+    head = wire.integer(1, DATA_TYPES[data.dtype.name]) + wire.data(2, dims)
+    return [head, wire.head(4, data.nbytes), data.reshape(-1).view(np.uint8).data]
+
+
+def _plugin(name: str) -> bytes:
+    return wire.data(METADATA, wire.data(1, wire.text(1, name)) + wire.integer(4, TENSOR_CLASS))
+
+
+def _recorded_dtype(shape: Tensor) -> list[bytes]:
+    return [wire.text(DTYPE, shape.dtype)] if shape.dtype != shape.data.dtype.name else []
+
+
+def _doubles(field: int, numbers: Any) -> bytes:
+    return wire.data(field, np.ascontiguousarray(numbers, "<f8").tobytes())

@@ -1,0 +1,67 @@
+"""Protocol-buffer wire format, by hand: the few pieces that writing needs (reading goes through protobuf).
+
+Format: https://protobuf.dev/programming-guides/encoding/
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from typing import Any
+
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+
+
+def varint(number: int) -> bytes:
+    """An integer in ``[-2**63, 2**64)``; negative ones take ten bytes."""
+    number &= 0xFFFFFFFFFFFFFFFF
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def key(field: int, wire_type: int) -> bytes:
+    """The key in front of a field."""
+    return varint(field << 3 | wire_type)
+
+
+def integer(field: int, number: int) -> bytes:
+    """An int32, int64, uint64, bool or enum field."""
+    return key(field, VARINT) + varint(number)
+
+
+def double(field: int, number: float) -> bytes:
+    """A double field."""
+    return key(field, FIXED64) + struct.pack("<d", number)
+
+
+def single(field: int, number: float) -> bytes:
+    """A float field; what float32 cannot hold becomes infinite."""
+    try:
+        return key(field, FIXED32) + struct.pack("<f", number)
+    except OverflowError:
+        return key(field, FIXED32) + struct.pack("<f", float("inf") if number > 0 else float("-inf"))
+
+
+def data(field: int, content: Any) -> bytes:
+    """A bytes field, or a message field from its serialised form."""
+    return key(field, BYTES) + varint(len(content)) + bytes(content)
+
+
+def text(field: int, content: str) -> bytes:
+    """A string field."""
+    return data(field, content.encode())
+
+
+def head(field: int, length: int) -> bytes:
+    """What stands before ``length`` bytes of content of a bytes or message field."""
+    return key(field, BYTES) + varint(length)
+
+
+def nested(field: int, parts: Iterable[Any]) -> list[Any]:
+    """A message field whose content is a list of buffers, itself as a list of buffers (nothing is joined)."""
+    parts = list(parts)
+    return [head(field, sum(memoryview(part).nbytes for part in parts)), *parts]
