@@ -1,0 +1,78 @@
+"""``import summarykit`` costs a few milliseconds over NumPy, and starts nothing."""
+
+from __future__ import annotations
+
+import json
+from statistics import median
+
+# Packages that cost time or memory, or that must be whatever version the user's program chose first.
+FORBIDDEN = {
+    *("torch", "tensorflow", "keras", "jax", "jaxlib", "flax", "lightning", "mindspore", "transformers", "tensorboard"),
+    *("pandas", "pyarrow", "polars", "PIL", "matplotlib", "scipy", "sklearn", "ml_dtypes", "isal", "google.protobuf", "psutil"),
+    *("multiprocessing", "asyncio", "concurrent.futures", "subprocess", "socket", "ssl", "http", "urllib.request", "sqlite3"),
+    *("importlib.metadata", "email", "argparse"),
+}
+
+LOADED = """
+import sys, json, threading, os
+import numpy
+before = set(sys.modules)
+import summarykit
+print(json.dumps(dict(
+    new=sorted(set(sys.modules) - before),
+    threads=threading.active_count(),
+    children=open(f"/proc/self/task/{os.getpid()}/children").read(),
+)))
+"""
+
+COST = """
+import numpy, time
+begun = time.process_time()
+import summarykit
+print(time.process_time() - begun)
+"""
+
+START_METHOD = """
+import summarykit, multiprocessing
+assert multiprocessing.get_start_method(allow_none=True) is None
+multiprocessing.set_start_method("spawn")
+"""
+
+EVERY_NAME = """
+import summarykit
+for name in summarykit.__all__:
+    assert getattr(summarykit, name) is not None, name
+    assert name in dir(summarykit), name
+try:
+    summarykit.no_such_name
+except AttributeError as error:
+    assert "no_such_name" in str(error)
+else:
+    raise SystemExit("an unknown name must raise AttributeError")
+"""
+
+
+def test_nothing_heavy_is_loaded(run_script):
+    seen = json.loads(run_script(LOADED).expect_success().stdout)
+    heavy = [name for name in seen["new"] if any(name == banned or name.startswith(banned + ".") for banned in FORBIDDEN)]
+    assert heavy == []
+
+
+def test_no_thread_and_no_process_is_started(run_script):
+    seen = json.loads(run_script(LOADED).expect_success().stdout)
+    assert seen["threads"] == 1
+    assert seen["children"].strip() == ""
+
+
+def test_the_start_method_stays_free(run_script):
+    run_script(START_METHOD).expect_success()
+
+
+def test_import_takes_at_most_60_ms_of_processor_time_over_numpy(run_script):
+    run_script(COST)  # compiles the bytecode
+    costs = [float(run_script(COST).expect_success().stdout) for _ in range(5)]
+    assert min(costs) <= 0.060, f"median {median(costs):.3f} s"
+
+
+def test_every_public_name_is_there(run_script):
+    run_script(EVERY_NAME).expect_success()
