@@ -74,6 +74,16 @@ def test_in_ci_only_listed_skips_pass(run_script, checkout, tmp_path, reason, ou
 
 
 def test_every_allowed_skip_says_why():
-    assert all(skips.ALLOWED.values())
-    assert skips.allowed("could not import 'jax'")
-    assert not skips.allowed("could not import 'torch'")
+    assert all({**skips.ALLOWED, **skips.EXTRAS}.values())
+
+
+@pytest.mark.parametrize(
+    ("reason", "modes"),
+    [
+        ("could not import 'jax': No module named 'jax'", ("", "core", "1")),
+        ("could not import 'torch': No module named 'torch'", ("", "core")),
+        ("viewers: no /x/bin/python", ("",)),
+    ],
+)
+def test_which_skip_may_stand_where(reason, modes):
+    assert tuple(mode for mode in ("", "core", "1") if skips.allowed(reason, mode)) == modes
