@@ -1,0 +1,65 @@
+"""What the README shows works as it is pasted."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def readme(checkout: Path) -> str:
+    return (checkout / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def block(checkout: Path):
+    return runpy.run_path(str(checkout / ".ci/readme.py"))["block"]
+
+
+def test_the_example_runs_as_pasted(run_script, block, tmp_path):
+    done = run_script(block("example"), cwd=tmp_path).expect_success()
+    assert done.stdout.strip() == "0.01"
+    assert done.stderr == ""
+
+
+def test_the_example_is_short(block):
+    assert len([line for line in block("example").splitlines() if line.strip()]) <= 10
+
+
+@pytest.mark.parametrize("name", ["demo command", "test command"])
+def test_each_command_is_one_line(block, name):
+    assert len(block(name).splitlines()) == 1
+
+
+def test_an_unknown_block_is_an_error(block):
+    with pytest.raises(SystemExit, match="0 blocks"):
+        block("no such marker")
+
+
+def test_every_name_of_the_first_column_exists(readme):
+    import summarykit
+
+    table = readme.partition("## Python")[2].partition("## ")[0]
+    names = {name for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)", row)}
+    assert len(names) >= 8
+    assert [name for name in sorted(names) if not hasattr(summarykit, name)] == []
+
+
+def test_every_command_exists(readme, run_script):
+    table = readme.partition("## Command line")[2].partition("## ")[0]
+    for command in re.findall(r"^\| `summarykit (\w+)", table, re.MULTILINE):
+        run_script(f"from summarykit.cli import main; main([{command!r}, '--help'])").expect_success()
+
+
+def test_every_extra_exists(readme, checkout):
+    declared = (checkout / "pyproject.toml").read_text(encoding="utf-8")
+    for extra in {name for group in re.findall(r"\.\[([\w,-]+)\]", readme) for name in group.split(",")}:
+        assert re.search(rf"^{extra} = \[", declared, re.MULTILINE), extra
+
+
+def test_every_file_named_is_there(readme, checkout):
+    for name in re.findall(r"`(\.meta/\w+(?:\.\w+)?)`", readme):
+        assert (checkout / name).is_file(), name
