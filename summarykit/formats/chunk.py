@@ -10,6 +10,9 @@ import numpy as np
 from summarykit.shapes import Ints
 
 
+_JOINED = 2**18    # bytes up to which one copy is cheaper than one system call per buffer
+
+
 @dataclass(frozen=True, eq=False)
 class Chunk:
     """Whole records, one behind the other.
@@ -38,8 +41,11 @@ class Chunk:
 
 def chunk(records: list[list[Any]]) -> Chunk:
     """Join records that are given as lists of buffers."""
-    sizes = [sum(memoryview(part).nbytes for part in parts) for parts in records]
-    return Chunk([part for parts in records for part in parts], np.cumsum(sizes, dtype=np.int64))
+    ends = np.cumsum([sum(memoryview(part).nbytes for part in parts) for parts in records], dtype=np.int64)
+    buffers = [part for parts in records for part in parts]
+    if ends[-1] < _JOINED:
+        buffers = [b"".join(buffers)]
+    return Chunk(buffers, ends)
 
 
 EMPTY = Chunk([], np.empty(0, np.int64))

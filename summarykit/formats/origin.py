@@ -47,3 +47,15 @@ class Origin:
             wire.text(10, self.library),
         ]
         return wire.data(FIELD, b"".join(parts))
+
+
+def decode(payload: bytes) -> Origin | None:
+    """The origin in a file's first payload; None where somebody else wrote it."""
+    try:
+        found = dict(wire.fields(dict(wire.fields(payload))[FIELD]))
+        session, boot, host, library = (str(found.get(number, b""), "utf-8") for number in (1, 5, 8, 10))
+        segment, pid, start, namespace, rank = (wire.signed(found.get(number, 0)) for number in (2, 3, 4, 6, 9))
+        resume = wire.signed(found[7]) if 7 in found else None
+    except (KeyError, TypeError, ValueError):
+        return None
+    return Origin(session, segment, Process(pid, start, boot, namespace, host), resume, rank, library)

@@ -65,3 +65,48 @@ def nested(field: int, parts: Iterable[Any]) -> list[Any]:
     """A message field whose content is a list of buffers, itself as a list of buffers (nothing is joined)."""
     parts = list(parts)
     return [head(field, sum(memoryview(part).nbytes for part in parts)), *parts]
+
+
+def fields(payload: bytes) -> list[tuple[int, Any]]:
+    """Number and content of each field of a small message: int for numbers, bytes for the rest.
+
+    Raises:
+        ValueError: it is no message.
+    """
+    found: list[tuple[int, Any]] = []
+    place = 0
+    while place < len(payload):
+        number, place = _read_varint(payload, place)
+        value: Any
+        if number & 7 == VARINT:
+            value, place = _read_varint(payload, place)
+        else:
+            length, place = _read_varint(payload, place) if number & 7 == BYTES else (_fixed_width(number & 7), place)
+            value, place = payload[place : place + length], place + length
+        found.append((number >> 3, value))
+    if place > len(payload):
+        raise ValueError("the message is cut")
+    return found
+
+
+def signed(number: int) -> int:
+    """An int64 from its varint."""
+    return number - (number >> 63 << 64)
+
+
+def _read_varint(payload: bytes, place: int) -> tuple[int, int]:
+    number = 0
+    for shift in range(0, 70, 7):
+        if place >= len(payload):
+            raise ValueError("the message is cut")
+        number |= (payload[place] & 0x7F) << shift
+        place += 1
+        if payload[place - 1] < 0x80:
+            return number & 0xFFFFFFFFFFFFFFFF, place
+    raise ValueError("a varint of more than ten bytes")
+
+
+def _fixed_width(wire_type: int) -> int:
+    if wire_type not in (FIXED32, FIXED64):
+        raise ValueError(f"wire type {wire_type}")
+    return 8 if wire_type == FIXED64 else 4

@@ -1,0 +1,307 @@
+"""SummaryRecord: values by kind and tag, then ``record(step)``; MindSpore's class, without its traps."""
+
+from __future__ import annotations
+
+import operator
+import os
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from time import time
+from types import TracebackType
+from typing import Any
+
+from summarykit.errors import ClosedError, RefusedValueError, StorageError
+from summarykit.kinds import KINDS
+from summarykit.summary.tags import check_tag
+from summarykit.writing import Batch, Job, Writer, WriterOptions, lifecycle
+from summarykit.writing.options import check_choice, check_directory, check_integer
+
+MODES = ("train", "eval")
+
+
+class _Pending(threading.local):
+    """What one thread has added and not recorded yet."""
+
+    def __init__(self) -> None:
+        self.scalars: dict[str, float] = {}
+        self.jobs: dict[tuple[str, str], Job] = {}
+        self.refused = 0
+
+    def discard(self, plugin: str, name: str) -> bool:
+        """Forget a value that is about to be replaced; True where there was one."""
+        replaced = self.jobs.pop((plugin, name), None) is not None
+        return (plugin == "scalar" and self.scalars.pop(name, None) is not None) or replaced
+
+
+class SummaryRecord:
+    """Records values into summary files that TensorBoard, MindInsight and ``summarykit.Run`` open.
+
+    Example:
+        >>> with SummaryRecord("./summary") as record:
+        ...     record.add_value("scalar", "loss", 0.5)
+        ...     record.record(step=1)
+        True
+
+    Any number of records may live at a time, also in one directory; each has files of its own. A record may be used from several
+    threads (each records what it added itself) and in forked children (which write files of their own), and can be pickled (the copy
+    opens files of its own).
+    """
+
+    def __init__(
+        self,
+        log_dir: str | os.PathLike[str],
+        file_prefix: str = "events",
+        file_suffix: str = "_MS",
+        num_process: int = 1,
+        network: object = None,
+        max_file_size: int | None = None,
+        raise_exception: bool = False,
+        export_options: dict[str, Any] | None = None,
+        *,
+        formats: Sequence[str] = ("mindspore", "tensorboard"),
+        flush_secs: float = 0.1,
+        on_full: str = "block",
+        resume: int | None = None,
+        rank: int = 0,
+    ) -> None:
+        """Check the arguments and make the directory; files come with the first value.
+
+        Args:
+            log_dir: local directory for the files; made if it is absent.
+            file_prefix: first part of the files' names: letters, digits, ``_``, ``.``, ``-``.
+            file_suffix: last part of the MindSpore files' names.
+            num_process: worker processes for heavy values, 0 or more. They are worked on in a thread of this process.
+            network: accepted for MindSpore's sake; its graph is not recorded.
+            max_file_size: bytes after which recording goes on in a new file; a single value that is larger gets a file of its own.
+            raise_exception: raise refused values at ``add_value``, and storage errors at the next ``record``, ``flush`` or ``close``. By
+                default training goes on, and ``stats()`` counts what was dropped and why.
+            export_options: ``{"tensor_format": "npy"}`` writes tensors as ``.npy`` files too.
+            formats: which files to write: ``"mindspore"`` (MindInsight), ``"tensorboard"`` (TensorBoard) or both.
+            flush_secs: seconds after which a recorded value is in the file, at most.
+            on_full: when values come faster than they can be written: ``"block"`` waits up to 0.5 s for room before it drops, ``"drop"``
+                drops at once.
+            resume: the first step that will be recorded, where this run continues an earlier one in the same directory: viewers and
+                reader then hide that one's points from this step on.
+            rank: rank of this process in a distributed run: above 0 the files go into ``rank_<k>/`` below ``log_dir``.
+
+        Raises:
+            TypeError: an argument of the wrong type.
+            ValueError: an argument out of range; the message names it and what is allowed.
+            OSError: the directory cannot be made or written to.
+        """
+        check_integer("num_process", num_process, 0)
+        directory = check_directory("log_dir", log_dir)
+        check_integer("rank", rank, 0)
+        options = WriterOptions(
+            directory=directory / f"rank_{rank}" if rank else directory,
+            prefix=file_prefix,
+            suffix=file_suffix,
+            formats=formats if isinstance(formats, str) else tuple(formats),    # type: ignore[arg-type]  # refused by WriterOptions
+            max_file_size=max_file_size,
+            flush_secs=flush_secs,
+            on_full=on_full,
+            resume=resume,
+            rank=rank,
+            raise_exception=raise_exception,
+            export=_exports(export_options),
+        )
+        options.make_directory()
+        self._writer = Writer(options)
+        self._raise = raise_exception
+        self._pending = _Pending()
+        self._tags: set[str] = set()
+        self._mode = MODES[0]
+        self._arguments = (directory, file_prefix, file_suffix, num_process, None, max_file_size, raise_exception, export_options)
+        self._keywords = {"formats": options.formats, "flush_secs": flush_secs, "on_full": on_full, "resume": resume, "rank": rank}
+        weakref.finalize(self, self._writer.close_later).atexit = False
+        lifecycle.track(self)
+
+    def add_value(self, plugin: str, name: str, value: Any, **options: Any) -> None:
+        """Add a value to the step that the next ``record()`` of this thread closes. The value may change afterwards: it is frozen here.
+
+        Args:
+            plugin: ``"scalar"``, ``"histogram"``, ``"image"`` or ``"tensor"``.
+            name: the tag: any text but the empty one, up to 65,535 UTF-8 bytes, without NUL. Of two values of one kind and tag the last
+                wins.
+            value: a number, or anything array-like: NumPy, PyTorch, JAX, MindSpore, nested lists. See ``summarykit.kinds`` for what
+                each kind takes. What cannot be recorded is dropped, counted with its reason and told once.
+            **options: the kind's own, such as ``dataformat="NHWC"`` of an image.
+
+        Raises:
+            ValueError: unknown ``plugin``, or a ``name`` that is not allowed.
+            TypeError: ``name`` is not a str.
+            RefusedValueError: the value cannot be recorded, and ``raise_exception`` is set.
+        """
+        pending = self._pending.scalars
+        if value.__class__ is float and plugin == "scalar" and name in self._tags and name not in pending:
+            pending[name] = value
+        else:
+            self._add(plugin, name, value, options)
+
+    def record(self, step: int, train_network: object = None, plugin_filter: Callable[[str], bool] | None = None) -> bool:
+        """Close a step: hand everything that this thread added to the writer. Returns at once.
+
+        Args:
+            step: the number of optimizer updates completed: an integer of any type, in ``[-2**63, 2**63)``.
+            train_network: accepted for MindSpore's sake.
+            plugin_filter: keep only values whose plugin's name it accepts; the others are discarded.
+
+        Returns:
+            True iff every value added since the last call was accepted. What is lost later is counted in ``stats()``.
+
+        Raises:
+            TypeError: ``step`` is not an integer.
+            ValueError: ``step`` is out of range.
+            StorageError: writing failed since the last call, and ``raise_exception`` is set.
+        """
+        now = time()
+        if step.__class__ is not int or not -(2**63) <= step < 2**63:
+            step = _integer(step)
+        pending = self._pending
+        scalars, jobs, refused = pending.scalars, pending.jobs, pending.refused
+        if plugin_filter is not None:
+            scalars = scalars if plugin_filter("scalar") else {}
+            jobs = {key: job for key, job in jobs.items() if plugin_filter(key[0])}
+        pending.scalars = {}
+        if jobs or refused:
+            pending.jobs, pending.refused = {}, 0
+        if self._writer.closed:
+            self._writer.stats.drop("the record was closed", len(scalars) + len(jobs))
+            return False
+        accepted = not (scalars or jobs) or self._writer.put(Batch(step, now, scalars, tuple(jobs.values())))
+        if self._raise:
+            self._raise_failure()
+        return accepted and not refused
+
+    def flush(self, sync: bool = False) -> bool:
+        """Wait until everything recorded is in the file.
+
+        Args:
+            sync: and on the disk (``fsync``), safe from a power failure.
+
+        Returns:
+            True where it is; False where writing fails at present, or nothing moved for 5 s.
+
+        Raises:
+            StorageError: writing failed since the last call, and ``raise_exception`` is set.
+        """
+        succeeded = self._writer.flush(sync=sync)
+        if self._raise:
+            self._raise_failure()
+        return succeeded
+
+    def close(self, timeout: float = 5.0) -> None:
+        """Flush, sync to the disk and close the files. May be called again, to no effect.
+
+        Args:
+            timeout: seconds to wait without any progress before what is left is given up (and counted).
+
+        Raises:
+            StorageError: writing failed since the last call, and ``raise_exception`` is set.
+        """
+        if not self._writer.closed:
+            self._writer.close(timeout)
+            if self._raise:
+                self._raise_failure()
+
+    def set_mode(self, mode: str) -> None:
+        """Say whether ``"train"`` or ``"eval"`` is going on."""
+        check_choice("mode", mode, MODES)
+        self._mode = mode
+
+    @property
+    def mode(self) -> str:
+        """What is going on: ``"train"`` or ``"eval"``."""
+        return self._mode
+
+    @property
+    def log_dir(self) -> str:
+        """The directory, absolute, that the files are in."""
+        return str(self._writer.options.directory)
+
+    @property
+    def path(self) -> str | None:
+        """The newest file of the first format; None before the first value is written."""
+        paths = self._writer.paths()
+        return paths[-len(self._writer.options.formats)] if paths else None
+
+    def stats(self) -> dict[str, Any]:
+        """What became of the values so far.
+
+        Returns:
+            ``recorded``, ``written`` and ``waiting`` (numbers of values), ``dropped`` (reason -> number), ``bytes`` (in all files), ``lag``
+            (age of the oldest value that is not in the file, seconds), ``nonfinite`` (tag -> first step whose scalar was NaN or infinite)
+            and ``files`` (paths).
+        """
+        return self._writer.summary()
+
+    def after_fork(self) -> None:
+        """In a forked child: forget what the parent's threads added."""
+        self._pending = _Pending()
+
+    def __enter__(self) -> SummaryRecord:
+        if self._writer.closed:
+            raise ClosedError("this SummaryRecord was closed; make a new one")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self._arguments, self._keywords)
+
+    def _add(self, plugin: str, name: str, value: Any, options: dict[str, Any]) -> None:
+        kind = KINDS.get(plugin)
+        if name not in self._tags:
+            check_tag("name", name)
+            self._tags.add(name)
+        pending = self._pending
+        try:
+            snapshot = kind.snapshot(value, **options)
+        except RefusedValueError as error:
+            pending.refused += 1
+            self._writer.stats.drop(f"{plugin}: {error}", detail=f"tag {name!r}")
+            if self._raise:
+                raise
+            return
+        if pending.discard(plugin, name):
+            self._writer.stats.say(("twice", plugin, name), "%s %r was added twice before one record(): the last value wins", plugin, name)
+        if isinstance(snapshot, float):
+            pending.scalars[name] = snapshot
+        else:
+            pending.jobs[plugin, name] = Job(kind, name, snapshot, snapshot.nbytes)
+
+    def _raise_failure(self) -> None:
+        failure, self._writer.failure = self._writer.failure, None
+        if failure is not None:
+            raise StorageError(failure.errno, failure.strerror, failure.filename or self.log_dir) from failure
+
+
+def _again(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> SummaryRecord:
+    return SummaryRecord(*arguments, **keywords)
+
+
+def _exports(options: dict[str, Any] | None) -> bool:
+    if options is None:
+        return False
+    if not isinstance(options, dict):
+        raise TypeError(f"export_options must be a dict or None, got {options!r}")
+    if set(options) - {"tensor_format"} or options.get("tensor_format") not in ("npy", None):
+        raise ValueError(f"export_options must be {{'tensor_format': 'npy'}} or None, got {options!r}")
+    return options.get("tensor_format") == "npy"
+
+
+def _integer(step: Any) -> int:
+    """A step given as another type of integer, or as a float without fraction."""
+    if isinstance(step, float) and step.is_integer():
+        step = int(step)
+    try:
+        number = operator.index(step)
+    except TypeError:
+        number = None
+    if number is None or isinstance(step, bool) or "bool" in str(getattr(step, "dtype", "")):
+        raise TypeError(f"step must be an integer, got {step!r} ({type(step).__name__})")
+    if not -(2**63) <= number < 2**63:
+        raise ValueError(f"step must lie in [-2**63, 2**63), got {number}")
+    return number

@@ -1,0 +1,120 @@
+"""One record file: whole records in, through short writes and full disks."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from summarykit.formats.chunk import Chunk
+
+PENDING_BYTES = 4 * 2**20
+"""Bytes kept for a disk that is full; what comes beyond is dropped."""
+
+
+class Parcel:
+    """A run of values that goes into the files of all formats; it counts as written as far as all of them have it."""
+
+    def __init__(self, values: int, files: int, done: Callable[[int, int, str], None]) -> None:
+        """Expect the outcome of ``files`` files, then call ``done(written, lost, reason)``."""
+        self._kept = self.values = values
+        self._files = files
+        self._done = done
+        self._reason = ""
+
+    def settle(self, kept: int, reason: str = "") -> None:
+        """One file has the first ``kept`` values for good."""
+        if kept < self._kept:
+            self._kept, self._reason = kept, reason
+        self._files -= 1
+        if not self._files:
+            self._done(self._kept, self.values - self._kept, self._reason)
+
+
+@dataclass
+class _Pending:
+    """A chunk that is not wholly in the file yet; ``start`` is where it begins there."""
+
+    chunk: Chunk
+    parcel: Parcel | None
+    start: int
+
+
+class RecordFile:
+    """An append-only file that this process alone writes.
+
+    What the system did not take yet stays in hand and goes first at the next ``push``; the file's own size tells how far it got.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Create the file.
+
+        Raises:
+            FileExistsError: somebody has that name.
+            OSError: it cannot be made.
+        """
+        self.path = path
+        self.fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644)
+        self.size = 0
+        self.written = 0
+        self._pending: deque[_Pending] = deque()
+
+    @property
+    def waiting(self) -> int:
+        """Bytes in hand."""
+        return self.size - self.written
+
+    def vanished(self) -> bool:
+        """Whether the file was deleted."""
+        return os.fstat(self.fd).st_nlink == 0
+
+    def add(self, chunk: Chunk, parcel: Parcel | None = None) -> None:
+        """Queue whole records."""
+        self._pending.append(_Pending(chunk, parcel, self.size))
+        self.size += chunk.nbytes
+
+    def push(self) -> None:
+        """Write all that is in hand.
+
+        Raises:
+            OSError: the system refused; the rest stays in hand.
+        """
+        while self._pending:
+            pending = self._pending[0]
+            self._write(pending)
+            self._pending.popleft()
+            if pending.parcel:
+                pending.parcel.settle(pending.parcel.values)
+
+    def _write(self, pending: _Pending) -> None:
+        offset = pending.start
+        for buffer in pending.chunk.data:
+            view = memoryview(buffer).cast("B")
+            while self.written < offset + len(view):
+                self.written += os.write(self.fd, view[self.written - offset :])
+            offset += len(view)
+
+    def give_up(self, reason: str) -> None:
+        """Cut the file behind its last whole record and settle what is lost."""
+        while self._pending:
+            pending = self._pending.popleft()
+            whole = int(np.searchsorted(pending.chunk.ends, self.written - pending.start, side="right"))
+            keep = pending.start + (int(pending.chunk.ends[whole - 1]) if whole else 0)
+            if keep < self.written:
+                os.ftruncate(self.fd, keep)
+                self.written = keep
+            if pending.parcel:
+                pending.parcel.settle(min(whole, pending.parcel.values), reason)
+        self.size = self.written
+
+    def sync(self) -> None:
+        """Bring it to the disk, past the system's cache."""
+        os.fsync(self.fd)
+
+    def close(self) -> None:
+        """Close the descriptor."""
+        os.close(self.fd)

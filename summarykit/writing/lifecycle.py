@@ -1,0 +1,100 @@
+"""Forks and the end of the process: what lives is tracked weakly, and told."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import time
+import weakref
+from typing import Protocol
+
+from summarykit.writing.pump import Pump, Served
+
+EXIT_SECS = 30.0
+"""Seconds that the end of the process waits at most, as long as there is progress (5 s without)."""
+
+
+class Forked(Protocol):
+    """Something that must begin anew in a forked child."""
+
+    def after_fork(self) -> None:
+        """Called in the child."""
+
+
+class Live(Forked, Served, Protocol):
+    """A writer, as the end of the process sees it."""
+
+    closed: bool
+
+    def flush(self, *, sync: bool = ..., patience: float = ...) -> bool:
+        """Wait until all is in the file."""
+
+    def write_directly(self) -> None:
+        """Use no thread from now on."""
+
+
+class _State:
+    """The pump of this process, and all that must be told of forks and exits."""
+
+    def __init__(self) -> None:
+        self.pump = Pump()
+        self.tracked: weakref.WeakSet[Forked] = weakref.WeakSet()
+        self.attended: weakref.WeakSet[Live] = weakref.WeakSet()
+        self.watching = False
+        self.ending = False
+
+
+_state = _State()
+
+
+def pump() -> Pump:
+    """The pump of this process."""
+    return _state.pump
+
+
+def track(forked: Forked) -> None:
+    """Tell it when this process was forked, as long as it lives."""
+    _state.tracked.add(forked)
+
+
+def attend(writer: Live) -> bool:
+    """Serve a writer by the pump; False where the process is ending and it must write by itself."""
+    _state.attended.add(writer)
+    return not _state.ending and _state.pump.attend(writer)
+
+
+def watch_exit() -> None:
+    """In a child of multiprocessing, which ends without ``atexit``, use its own finalisers; once per process."""
+    process = sys.modules.get("multiprocessing.process")    # a child of multiprocessing has it; nobody else need import it
+    if not _state.watching and process is not None and process.parent_process() is not None:
+        from multiprocessing.util import Finalize
+
+        Finalize(None, at_exit, exitpriority=100)
+    _state.watching = True
+
+
+def at_exit() -> None:
+    """Write what is there, then let every writer that is used later (by other exit handlers) write in the calling thread."""
+    end = time.monotonic() + EXIT_SECS
+    for writer in list(_state.attended):
+        if not writer.closed:
+            writer.flush(patience=min(5.0, max(0.0, end - time.monotonic())))
+    _state.ending = True
+    for writer in list(_state.attended):
+        _state.pump.dismiss(writer)
+        if not writer.closed:
+            writer.write_directly()
+
+
+def _after_fork_in_child() -> None:
+    tracked = list(_state.tracked)
+    _state.pump, _state.watching, _state.ending = Pump(), False, False
+    _state.attended = weakref.WeakSet()
+    for forked in tracked:
+        forked.after_fork()
+
+
+atexit.register(at_exit)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -1,0 +1,115 @@
+"""How a writer was asked to write; checked here, once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from summarykit.formats import FORMATS, names
+
+ON_FULL = ("block", "drop")
+
+
+@dataclass(frozen=True)
+class WriterOptions:
+    """Checked arguments of a writer.
+
+    Attributes:
+        directory: where the files go; made if it is absent.
+        prefix: first part of every file name.
+        suffix: last part of the names of MindSpore files.
+        formats: names of the formats to write.
+        max_file_size: bytes after which a new file begins; None for no limit.
+        flush_secs: what was recorded is in the file after at most so many seconds.
+        on_full: what ``record()`` does when more is waiting than the writer holds: ``"block"`` waits for at most 0.5 s before it drops,
+            ``"drop"`` drops at once.
+        resume: the first step that this writer records, where it continues an earlier run.
+        rank: rank of this process; those above 0 write into ``rank_<k>/`` below ``directory``.
+        raise_exception: raise storage errors and refused values in the calling thread.
+        export: write tensors as ``.npy`` files too.
+    """
+
+    directory: Path
+    prefix: str = "events"
+    suffix: str = "_MS"
+    formats: tuple[str, ...] = ("mindspore", "tensorboard")
+    max_file_size: int | None = None
+    flush_secs: float = 0.1
+    on_full: str = "block"
+    resume: int | None = None
+    rank: int = 0
+    raise_exception: bool = False
+    export: bool = False
+
+    def __post_init__(self) -> None:
+        names.check_affixes(self.prefix, self.suffix)
+        check_formats(self.formats)
+        if self.max_file_size is not None:
+            check_integer("max_file_size", self.max_file_size, 1)
+        if self.resume is not None:
+            check_integer("resume", self.resume, -(2**63))
+        check_integer("rank", self.rank, 0)
+        check_seconds("flush_secs", self.flush_secs)
+        check_choice("on_full", self.on_full, ON_FULL)
+        for argument in ("raise_exception", "export"):
+            if not isinstance(getattr(self, argument), bool):
+                raise TypeError(f"{argument} must be True or False, got {getattr(self, argument)!r}")
+
+    def make_directory(self) -> None:
+        """Make the directory.
+
+        Raises:
+            OSError: it cannot be made, or nothing can be written there.
+        """
+        self.directory.mkdir(parents=True, exist_ok=True)
+        if not os.access(self.directory, os.W_OK | os.X_OK):
+            raise PermissionError(13, "the summary directory is not writable", str(self.directory))
+
+
+def check_directory(argument: str, value: str | os.PathLike[str]) -> Path:
+    """A directory's path, absolute.
+
+    Raises:
+        TypeError: neither a str nor a path.
+        ValueError: blank, or a URL.
+    """
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{argument} must be a str or a path, got {value!r}")
+    text = os.fspath(value)
+    if not isinstance(text, str) or not text.strip() or "\0" in text:
+        raise ValueError(f"{argument} {text!r} is not a directory's name")
+    if "://" in text:
+        raise ValueError(f"{argument} {text!r} is a URL: only local directories can be written")
+    return Path(os.path.abspath(os.path.expanduser(text)))
+
+
+def check_integer(argument: str, value: int, least: int) -> None:
+    """Refuse what is not an int (a bool is not) in ``[least, 2**63)``."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{argument} must be an int, got {value!r}")
+    if not least <= value < 2**63:
+        raise ValueError(f"{argument} must be at least {least} and below 2**63, got {value!r}")
+
+
+def check_seconds(argument: str, value: float) -> None:
+    """Refuse what is not a positive, finite number of seconds."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{argument} must be a number of seconds, got {value!r}")
+    if not 0 < value < float("inf"):
+        raise ValueError(f"{argument} must be above 0 and finite, got {value!r}")
+
+
+def check_choice(argument: str, value: str, allowed: Sequence[str]) -> None:
+    """Refuse what is not one of ``allowed``."""
+    if value not in allowed:
+        raise ValueError(f"{argument} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+
+
+def check_formats(formats: Sequence[str]) -> None:
+    """Refuse an empty, repeating or unknown choice of formats."""
+    if isinstance(formats, str) or not formats or len(set(formats)) != len(formats):
+        raise ValueError(f"formats must be a tuple of different names out of {tuple(FORMATS)}, got {formats!r}")
+    for name in formats:
+        check_choice("formats", name, FORMATS.names())

@@ -1,0 +1,207 @@
+"""The files of one writer: one per format, opened together, rotated together, twins by name."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import threading
+import time
+import uuid
+from collections.abc import Callable
+
+import numpy as np
+
+import summarykit
+from summarykit.clock import Process
+from summarykit.formats import FORMATS, framing
+from summarykit.formats.chunk import EMPTY, Chunk, chunk
+from summarykit.formats.names import Stem, next_stamp
+from summarykit.formats.origin import Origin
+from summarykit.writing.file import PENDING_BYTES, Parcel, RecordFile
+from summarykit.writing.options import WriterOptions
+from summarykit.writing.stats import Stats
+from summarykit.writing.tails import cut_torn_tails
+
+_counter = itertools.count()
+
+
+class Output:
+    """Where chunks go. Files are made when the first chunk comes; storage errors are remembered and tried again, never raised."""
+
+    def __init__(self, options: WriterOptions, stats: Stats, failed: Callable[[OSError], None]) -> None:
+        """Prepare to write; nothing is created yet. ``failed`` is told when writing begins to fail."""
+        self.formats = [FORMATS.get(name)() for name in options.formats]
+        self.error: OSError | None = None
+        self.paths: list[str] = []
+        self._options = options
+        self._stats = stats
+        self._process = Process.current()
+        self._session = uuid.uuid4().hex
+        self._counter = next(_counter)
+        self._segment = 0
+        self._files: list[RecordFile] = []
+        self._opening_sizes: list[int] = []
+        self._failed = failed
+
+    def write(self, chunks: list[Chunk], values: int) -> None:
+        """Write one chunk per format: the same values in each, one record a value (or none where the format has no place for it)."""
+        if not self._ready() or any(file.waiting > PENDING_BYTES for file in self._files):
+            self._lose(values)
+            return
+        self._check_vanished()
+        while values:
+            fitting = self._fitting(chunks, values)
+            if not fitting:
+                self._rotate()
+                if not self._files:
+                    self._lose(values)
+                    return
+                continue
+            pairs = [each.split(min(fitting, len(each.ends))) for each in chunks]
+            chunks = [rest for _, rest in pairs]
+            self._add([first for first, _ in pairs], fitting)
+            values -= fitting
+        self.push()
+
+    def push(self) -> None:
+        """Write what is in hand; where that fails it stays there for the next time."""
+        for file in self._files:
+            before = file.written
+            self._attempt(file.push)
+            self._stats.bytes += file.written - before
+        if self.error is not None and self._files and not any(file.waiting for file in self._files):
+            self.error = None
+
+    def descriptors(self) -> list[int]:
+        """Duplicates of the open files' descriptors, for ``fsync`` elsewhere; the receiver closes them."""
+        return [os.dup(file.fd) for file in self._files]
+
+    def sync(self) -> None:
+        """Bring the files, and their names, to the disk."""
+        for file in self._files:
+            self._attempt(file.sync)
+        self._attempt(self._sync_directory)
+
+    def close(self) -> None:
+        """Write and sync what can be, give up the rest, close the files."""
+        self.push()
+        for file in self._files:
+            if file.waiting:
+                self._attempt(lambda file=file: file.give_up(self._reason()))    # type: ignore[misc]
+            self._attempt(file.sync)
+            self._attempt(file.close)
+        if self._files:
+            self._attempt(self._sync_directory)
+        self._files = []
+
+    def abandon(self) -> None:
+        """Forget the files without writing: they belong to the parent of this forked process."""
+        for file in self._files:
+            os.close(file.fd)
+        self._files = []
+
+    def _ready(self) -> bool:
+        return bool(self._files) or self._attempt(self._open)
+
+    def _open(self) -> None:
+        """Make the next file of every format, all with one new stem."""
+        directory, wall_time = self._options.directory, time.time()
+        directory.mkdir(parents=True, exist_ok=True)
+        origin = Origin(
+            self._session, self._segment, self._process, self._options.resume, self._options.rank, f"summarykit {summarykit.__version__}"
+        )
+        while not self._files:
+            names = os.listdir(directory)
+            stem = Stem(next_stamp(wall_time, names), self._options.rank, self._process.host, self._process.pid, self._counter)
+            self._files = self._create(stem)
+        for file, layout in zip(self._files, self.formats, strict=True):
+            file.add(chunk([[framing.frame(payload)] for payload in layout.opening(origin, wall_time)]))
+        self._opening_sizes = [file.size for file in self._files]
+        self.paths += [str(file.path) for file in self._files]
+        if not self._segment:
+            threading.Thread(target=cut_torn_tails, args=(directory, names), name="summarykit-tails", daemon=True).start()
+        self._segment += 1
+
+    def _create(self, stem: Stem) -> list[RecordFile]:
+        """The files of one stem, or none where another process was quicker."""
+        made: list[RecordFile] = []
+        try:
+            for layout in self.formats:
+                name = layout.file_name(self._options.prefix, stem, self._options.suffix)
+                made += [RecordFile(self._options.directory / name)]
+        except OSError as error:
+            for file in made:
+                file.close()
+                file.path.unlink()
+            if not isinstance(error, FileExistsError):
+                raise
+            return []
+        return made
+
+    def _fitting(self, chunks: list[Chunk], values: int) -> int:
+        """How many values still fit into the present files; a value too large for any file gets one of its own."""
+        limit = self._options.max_file_size
+        if limit is None:
+            return values
+        fitting = values
+        for file, each in zip(self._files, chunks, strict=True):
+            if len(each.ends):
+                fitting = min(fitting, int(np.searchsorted(each.ends, limit - file.size, side="right")))
+        fresh = all(file.size == size for file, size in zip(self._files, self._opening_sizes, strict=True))
+        return max(fitting, 1) if fresh else fitting
+
+    def _add(self, chunks: list[Chunk], values: int) -> None:
+        parcel = Parcel(values, len(self._files), self._settled)
+        for file, each in zip(self._files, chunks, strict=True):
+            if each is EMPTY:
+                parcel.settle(values)
+            else:
+                file.add(each, parcel)
+
+    def _rotate(self) -> None:
+        files, self._files = self._files, []
+        for file in files:
+            self._attempt(file.push)
+            if file.waiting:
+                self._attempt(lambda file=file: file.give_up(self._reason()))    # type: ignore[misc]
+            self._attempt(file.close)
+        self._ready()
+
+    def _check_vanished(self) -> None:
+        if any(file.vanished() for file in self._files):
+            gone = self._files[0].path
+            self._rotate()
+            self._stats.say(("vanished", str(gone)), "%s was deleted while it was being written; going on in a new file", gone)
+
+    def _attempt(self, action: Callable[[], None]) -> bool:
+        try:
+            action()
+        except OSError as error:
+            if self.error is None:
+                self._failed(error)
+                self._stats.say(("storage", error.errno), "cannot write (%s); training goes on, and writing is tried again", error)
+            self.error = error
+            return False
+        return True
+
+    def _lose(self, values: int) -> None:
+        self._settled(0, values, self._reason())
+
+    def _settled(self, written: int, lost: int, reason: str) -> None:
+        self._stats.written += written
+        if lost:
+            self._stats.drop(reason, lost)
+
+    def _reason(self) -> str:
+        if self.error is None:
+            return "storage: closed before it was written"
+        return f"storage: {os.strerror(self.error.errno or errno.EIO)}"
+
+    def _sync_directory(self) -> None:
+        if os.name == "posix":
+            fd = os.open(self._options.directory, os.O_RDONLY)
+            try:
+                os.fsync(fd)
+            finally:
+                os.close(fd)

@@ -1,0 +1,79 @@
+"""The one background thread of a process: it brings what writers hold to their files, ten times a second.
+
+It is woken through a ``SimpleQueue``, whose ``put`` is safe in signal handlers and finalisers, where an ``Event`` could dead-lock.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Protocol
+
+
+class Served(Protocol):
+    """What the pump serves."""
+
+    @property
+    def flush_secs(self) -> float:
+        """Longest pause between two turns."""
+
+    def work(self) -> bool:
+        """One turn, which never raises; True where more is waiting."""
+
+
+class Pump:
+    """Serves writers until the last one leaves; started by the first."""
+
+    def __init__(self) -> None:
+        self._writers: tuple[Served, ...] = ()
+        self._wake: SimpleQueue[None] = SimpleQueue()
+        self._lock = threading.RLock()
+        self._thread: threading.Thread | None = None
+
+    def attend(self, writer: Served) -> bool:
+        """Serve a writer from now on; False where no thread can be started any more (the interpreter is ending)."""
+        with self._lock:
+            if writer not in self._writers:
+                self._writers += (writer,)
+            if self._thread is None:
+                thread = threading.Thread(target=self._run, name="summarykit-pump", daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError:
+                    return False
+                self._thread = thread
+        return True
+
+    def dismiss(self, writer: Served) -> None:
+        """Serve a writer no longer; with the last one the thread ends."""
+        with self._lock:
+            self._writers = tuple(each for each in self._writers if each is not writer)
+            thread = None if self._writers else self._thread
+        self.wake()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(timeout=1.0)
+
+    def wake(self) -> None:
+        """Come at once."""
+        self._wake.put(None)
+
+    def _run(self) -> None:
+        busy = False
+        while not self._finished():
+            if not busy:
+                self._sleep()
+            turns = [writer.work() for writer in self._writers]    # each gets one, so no generator here
+            busy = any(turns)
+
+    def _finished(self) -> bool:
+        with self._lock:
+            if not self._writers:
+                self._thread = None
+            return not self._writers
+
+    def _sleep(self) -> None:
+        with suppress(Empty):
+            self._wake.get(timeout=min((writer.flush_secs for writer in self._writers), default=0.0))
+            while True:
+                self._wake.get_nowait()

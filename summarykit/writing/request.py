@@ -1,0 +1,41 @@
+"""Somebody waits until what was recorded so far is in the file."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+
+class Request:
+    """A wish to the pump. The wait is one C call, so it may run in a signal handler, and an interrupt leaves nothing half done."""
+
+    def __init__(self, *, sync: bool, closing: bool = False) -> None:
+        """Ask to flush; then to ``sync`` to the disk, and to close the files."""
+        self.sync = sync
+        self.closing = closing
+        self.position: int | None = None
+        self.ticket: int | None = None
+        self.succeeded = False
+        self._done = threading.Lock()
+        self._done.acquire()
+
+    def finish(self, succeeded: bool) -> None:
+        """Let the waiting one go on."""
+        self.succeeded = succeeded
+        self._done.release()
+
+    def wait(self, patience: float, progress: Callable[[], object]) -> bool:
+        """Wait as long as there is progress, and ``patience`` seconds without; True where everything is in the file."""
+        seen = progress()
+        while not self._done.acquire(timeout=patience):
+            now = progress()
+            if now == seen:
+                return False
+            seen = now
+        self._done.release()
+        return self.succeeded
+
+    def wait_until(self, end: float) -> bool:
+        """Wait until a point of the monotonic clock at the latest."""
+        return self.wait(max(0.0, end - time.monotonic()), lambda: None)

@@ -1,0 +1,59 @@
+"""Cuts the torn tails that dead writers left: both viewers stumble over what follows one.
+
+Only files of ours are touched, only where their writer is surely dead, and only behind their last whole record.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterable
+from pathlib import Path
+
+from summarykit.formats import crc, framing, names, origin
+from summarykit.notices import logger
+
+_OPENING_BYTES = 4096
+
+
+def cut_torn_tails(directory: Path, file_names: Iterable[str]) -> None:
+    """Cut every torn tail among the named files of a directory."""
+    for name in file_names:
+        if names.parse(name) is not None:
+            try:
+                _cut(directory / name)
+            except OSError as error:
+                logger.info("%s: its end could not be looked at (%s)", name, error)
+
+
+def _cut(path: Path) -> None:
+    with open(path, "rb") as file:
+        found = origin.decode(_first_payload(file.read(_OPENING_BYTES)))
+        if found is None or not found.process.surely_dead():
+            return
+        size = os.fstat(file.fileno()).st_size
+        end = _last_whole_record(file.fileno(), size)
+    if end is not None and end < size:
+        os.truncate(path, end)
+        logger.info("%s: cut %d bytes of a record that its writer did not live to finish", path.name, size - end)
+
+
+def _first_payload(data: bytes) -> bytes:
+    if len(data) < framing.HEADER:
+        return b""
+    (length,) = struct.unpack_from("<Q", data)
+    return data[framing.HEADER : framing.HEADER + length] if framing.HEADER + length <= len(data) else b""
+
+
+def _last_whole_record(fd: int, size: int) -> int | None:
+    """Where the last whole record ends; None where the file is damaged before its end, which is not for us to mend."""
+    place = 0
+    while size - place >= framing.HEADER:
+        header = os.pread(fd, framing.HEADER, place)
+        if crc.masked(header[:8]) != header[8:]:
+            return None
+        following = place + framing.HEADER + struct.unpack_from("<Q", header)[0] + framing.FOOTER
+        if following > size:
+            break
+        place = following
+    return place

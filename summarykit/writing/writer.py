@@ -1,0 +1,254 @@
+"""A writer: takes batches in any thread, and brings them to its files in the pump's."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from summarykit.formats import framing
+from summarykit.formats.chunk import EMPTY, chunk
+from summarykit.formats.scalars import ScalarBatch
+from summarykit.shapes import Point, Scalar, Tensor
+from summarykit.writing import lifecycle
+from summarykit.writing.batch import Batch, columns, size
+from summarykit.writing.buffer import WAKE_AT, Buffer
+from summarykit.writing.executor import Executor, InlineExecutor, Outcome, Task, ThreadExecutor
+from summarykit.writing.export import Exporter
+from summarykit.writing.options import WriterOptions
+from summarykit.writing.output import Output
+from summarykit.writing.request import Request
+from summarykit.writing.stats import Stats
+
+PATIENCE = 5.0
+"""Seconds that ``flush`` and ``close`` wait without seeing progress."""
+
+SYNC_SECS = 30.0
+"""Seconds between two background syncs to the disk."""
+
+
+class Writer:
+    """Batches in, files out. ``put``, ``flush``, ``close`` and ``stats`` are for callers, ``work`` is for the pump."""
+
+    def __init__(self, options: WriterOptions) -> None:
+        """Prepare to write; no file and no thread before the first batch."""
+        self.options = options
+        self.flush_secs = options.flush_secs
+        self.failure: OSError | None = None
+        self.closed = False
+        self._start()
+        lifecycle.track(self)
+
+    def _start(self) -> None:
+        self.stats = Stats(str(self.options.directory))
+        self.buffer = Buffer(self.options.on_full, self._attend, lifecycle.pump().wake)
+        self._output = Output(self.options, self.stats, self._failed)
+        self._encoders = [layout.scalars() for layout in self._output.formats]
+        self._exporter = Exporter(self.options.directory) if self.options.export else None
+        self._executor: Executor = ThreadExecutor(lifecycle.pump().wake)
+        self._requests: deque[Request] = deque()
+        self._direct = False
+        self._turning = threading.RLock()
+        self._inside = False
+        self._synced_at = time.monotonic()
+        self._synced_bytes = 0
+
+    # --- for callers
+
+    def put(self, batch: Batch) -> bool:
+        """Hand over a batch; False where it was dropped."""
+        accepted = self.buffer.put(batch)
+        if not accepted:
+            self.stats.drop("buffer full: recorded faster than it can be written", size(batch))
+        if self._direct:
+            self._work_through()
+        return accepted
+
+    def flush(self, *, sync: bool = False, patience: float = PATIENCE) -> bool:
+        """Wait until all that was put is in the file; True where it is."""
+        return self._ask(Request(sync=sync), patience)
+
+    def close(self, patience: float = PATIENCE) -> bool:
+        """Flush, sync and close the files; True where everything is in them."""
+        self.closed = True
+        succeeded = self._ask(Request(sync=True, closing=True), patience)
+        lifecycle.pump().dismiss(self)
+        return succeeded
+
+    def close_later(self) -> None:
+        """Close without waiting: for a finaliser."""
+        if not self.closed and self.buffer.mark >= 0:
+            self.closed = True
+            self._requests.append(Request(sync=False, closing=True))
+            lifecycle.pump().wake()
+
+    def summary(self) -> dict[str, Any]:
+        """The counters, the files, and how far the files are behind (``lag``, seconds)."""
+        oldest = self.buffer.oldest()
+        waiting = self.buffer.values() + self._executor.submitted - self._executor.completed
+        figures = self.stats.as_dict(waiting, 0.0 if oldest is None else max(0.0, time.time() - oldest))
+        return {**figures, "files": list(self._output.paths)}
+
+    def paths(self) -> list[str]:
+        """The files made so far."""
+        return list(self._output.paths)
+
+    def _ask(self, request: Request, patience: float) -> bool:
+        if self.buffer.mark < 0 and not len(self.buffer) and not self._direct:
+            return True    # nothing was ever put
+        self._requests.append(request)
+        if self._direct and not self._work_through():
+            return False
+        lifecycle.pump().wake()
+        return request.wait(patience, lambda: (self.stats.bytes, self.stats.written, self.buffer.taken, self._executor.completed))
+
+    # --- at the edges of the process
+
+    def _attend(self) -> None:
+        """The first batch after the start, or after a fork."""
+        lifecycle.watch_exit()
+        if not lifecycle.attend(self):
+            self.write_directly()
+
+    def write_directly(self) -> None:
+        """From now on the calling thread writes: the interpreter is ending."""
+        self._direct = True
+        self._executor = InlineExecutor()
+
+    def after_fork(self) -> None:
+        """In the child: what is here belongs to the parent. The child opens files of its own when it records."""
+        self._output.abandon()
+        if not self.closed:
+            self._start()
+
+    # --- the pump's turn
+
+    def work(self) -> bool:
+        """One turn; True where more is waiting."""
+        if not self._turning.acquire(timeout=1.0):
+            return False    # at the end of the process, a pump that hangs in a system call
+        try:
+            self._inside = True
+            return self._turn()
+        except Exception as error:  # noqa: BLE001  the pump serves all writers and outlives any fault of one
+            self.stats.say(("turn", type(error)), "internal error, please report it: %r", error)
+            return False
+        finally:
+            self._inside = False
+            self._turning.release()
+
+    def _work_through(self) -> bool:
+        """Turn until nothing is left; False in a signal handler that interrupted a turn, which goes on when the handler is done."""
+        with self._turning:
+            if self._inside:
+                return False
+            while self.work():
+                continue
+        return True
+
+    def _turn(self) -> bool:
+        requests = list(self._requests)
+        for request in requests:
+            if request.position is None:
+                request.position = self.buffer.taken + len(self.buffer)
+        batches = self.buffer.take()
+        self._write_scalars(batches)
+        self._submit(batches)
+        self._deliver(self._executor.outcomes())
+        self._output.push()
+        self._sync_now_and_then()
+        behind = [request for request in requests if not self._answer(request)]
+        return self.buffer.values() >= WAKE_AT or any((request.position or 0) > self.buffer.taken for request in behind)
+
+    def _write_scalars(self, batches: list[Batch]) -> None:
+        """Encode and write; what fails is tried again in halves, so that one bad value costs itself alone."""
+        try:
+            batch = columns(batches)
+            chunks = [encoder.encode(batch) for encoder in self._encoders]
+        except Exception as error:  # noqa: BLE001  such as a MemoryError, where half as much may do
+            self._write_in_halves(batches, error)
+            return
+        if len(batch):
+            self.stats.watch(batch)
+            self._output.write(chunks, len(batch))
+
+    def _write_in_halves(self, batches: list[Batch], error: Exception) -> None:
+        pieces = batches
+        if len(batches) == 1:
+            step, wall_time, scalars, _ = batches[0]
+            pieces = [Batch(step, wall_time, {tag: value}, ()) for tag, value in scalars.items()]
+        if len(pieces) == 1:
+            self.stats.drop(f"scalar: {type(error).__name__}", detail=f"{next(iter(pieces[0].scalars))!r}: {error}")
+            return
+        half = len(pieces) // 2
+        self._write_scalars(pieces[:half])
+        self._write_scalars(pieces[half:])
+
+    def _submit(self, batches: list[Batch]) -> None:
+        for batch in batches:
+            for job in batch.jobs:
+                self._executor.submit(Task(job, batch.step, batch.wall_time))
+
+    def _deliver(self, outcomes: list[Outcome]) -> None:
+        for outcome in outcomes:
+            self.buffer.release(outcome.task.job.nbytes)
+            if outcome.point is None:
+                self.stats.drop(outcome.reason, detail=repr(outcome.task.job.tag))
+            else:
+                self._write_point(outcome.point)
+
+    def _write_point(self, point: Point) -> None:
+        payloads = [layout.payload(point) for layout in self._output.formats]
+        if all(payload is None for payload in payloads):
+            self.stats.drop(f"{point.kind}: no place in {', '.join(self.options.formats)} files", detail=repr(point.tag))
+            return
+        self._output.write([EMPTY if payload is None else chunk([framing.framed(payload)]) for payload in payloads], 1)
+        if isinstance(point.value, Scalar):
+            self.stats.watch(ScalarBatch([point.tag], np.array([point.step]), np.array([point.wall_time]), np.array([point.value.value])))
+        if self._exporter and isinstance(point.value, Tensor):
+            self._exporter.export(point, self.stats)
+
+    def _answer(self, request: Request) -> bool:
+        """Finish a request if all that was put before it is in the file (or cannot come there)."""
+        if request.position is None or self.buffer.taken < request.position:
+            return False
+        if request.ticket is None:
+            request.ticket = self._executor.submitted
+        if self._executor.completed < request.ticket:
+            return False
+        self._requests.remove(request)
+        if request.sync and not request.closing:
+            self._output.sync()
+        succeeded = self._output.error is None
+        if request.closing:
+            self._end()
+        request.finish(succeeded)
+        return True
+
+    def _end(self) -> None:
+        self._executor.close()
+        self._output.close()
+        lifecycle.pump().dismiss(self)
+
+    def _failed(self, error: OSError) -> None:
+        self.failure = error
+
+    def _sync_now_and_then(self) -> None:
+        """Every 30 s, in a thread of its own: on a slow disk a sync takes seconds, and the pump must not wait for it."""
+        now = time.monotonic()
+        if now - self._synced_at < SYNC_SECS or self._synced_bytes == self.stats.bytes or self._direct:
+            return
+        self._synced_at, self._synced_bytes = now, self.stats.bytes
+        threading.Thread(target=_sync, args=(self._output.descriptors(),), name="summarykit-sync", daemon=True).start()
+
+
+def _sync(descriptors: list[int]) -> None:
+    for fd in descriptors:
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
