@@ -1,0 +1,22 @@
+"""Every program in examples/ runs to its end in an empty directory, and what it recorded is sound."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from testkit import records
+
+EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"))
+
+
+def test_there_are_examples():
+    assert EXAMPLES
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_runs(path, run_script, tmp_path):
+    done = run_script(path.read_text(encoding="utf-8"), cwd=tmp_path, timeout=120).expect_success()
+    assert "Traceback" not in done.stderr
+    assert records.check_directory(tmp_path)
+    done.expect_nothing_left()
