@@ -1,0 +1,173 @@
+"""A stretch of training or of evaluation: counts its steps and epochs and fires the hooks in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from summarykit.training.callbacks import CallbackList
+from summarykit.training.context import RunContext
+
+
+class Phase:
+    """What training and evaluation have in common.
+
+    A step ends when the loop comes back for the next batch. Where the user's loop was left by ``break`` it does not come
+    back: such a step stays open, and is settled by whatever comes next (the next step, the end of the epoch or the run).
+    """
+
+    mode: str
+    """``"train"`` or ``"eval"``: the middle of the hooks' names."""
+
+    def __init__(self, context: RunContext, callbacks: CallbackList, dataset: Iterable[Any] | None, done: int = 0) -> None:
+        """Make a phase.
+
+        Args:
+            context: handed to the hooks.
+            callbacks: whose hooks are called.
+            dataset: what ``steps()`` goes through by default.
+            done: steps completed before.
+        """
+        self.dataset = dataset
+        self.done = done
+        self.in_step = False
+        self.in_epoch = False
+        self._context = context
+        self._params = context.original_args()
+        self._callbacks = callbacks
+
+    def begin(self) -> None:
+        """Say that the phase begins."""
+        self._params.update(mode=self.mode, batch_num=length(self.dataset), cur_step_num=self.done)
+        self._fire("begin")
+
+    def begin_epoch(self) -> None:
+        """Begin an epoch."""
+        self.in_epoch = True
+        self._fire("epoch_begin")
+
+    def steps(self, dataset: Iterable[Any]) -> Iterator[Any]:
+        """Give the batches, each as one step, until a stop is requested."""
+        for batch in dataset:
+            self.settle_step()
+            self._begin_step(batch)
+            yield batch
+            if self.in_step:
+                self._end_step()
+            if self._context.get_stop_requested():
+                return
+
+    def report(self, values: Mapping[str, Any]) -> None:
+        """Take values by name."""
+        raise NotImplementedError
+
+    def settle_step(self) -> None:
+        """End a step that the user's loop left open."""
+        if self.in_step:
+            self._end_step()
+
+    def end_epoch(self) -> None:
+        """End the epoch, and the step left open in it."""
+        self.settle_step()
+        self.in_epoch = False
+        self._fire("epoch_end")
+
+    def end(self) -> None:
+        """End the phase, and what is open in it."""
+        if self.in_epoch:
+            self.end_epoch()
+        self._fire("end")
+
+    def _begin_step(self, batch: Any) -> None:
+        self._params["cur_step_num"] = self.done + 1
+        self._params[f"{self.mode}_dataset_element"] = batch
+        self.in_step = True
+        self._fire("step_begin")
+
+    def _end_step(self) -> None:
+        self.in_step = False
+        self.done += 1
+        self._fire("step_end")
+
+    def _fire(self, hook: str) -> None:
+        self._callbacks.fire(f"on_{self.mode}_{hook}", self._context)
+
+
+class Training(Phase):
+    """Training: its steps are numbered through all epochs."""
+
+    mode = "train"
+
+    def __init__(
+        self, context: RunContext, callbacks: CallbackList, dataset: Iterable[Any] | None, done: int = 0, epoch: int = 0
+    ) -> None:
+        """Make the training; ``epoch`` is the number of epochs completed before (see ``Phase`` for the rest)."""
+        super().__init__(context, callbacks, dataset, done)
+        self.epoch = epoch
+
+    def begin(self) -> None:
+        """Begin the training."""
+        self._params.update(reported={}, epoch_reported={})
+        super().begin()
+
+    def begin_epoch(self) -> None:
+        """Begin the next epoch; one that is open ends first."""
+        if self.in_epoch:
+            self.end_epoch()
+        self.epoch += 1
+        self._params["cur_epoch_num"] = self.epoch
+        super().begin_epoch()
+
+    def report(self, values: Mapping[str, Any]) -> None:
+        """Take values of the open step, or, between steps, of the epoch. They are held as they are."""
+        self._params["reported" if self.in_step else "epoch_reported"].update(values)
+
+    def settle_step(self) -> None:
+        """End a step left open: it was completed if it reported something, else it never was one."""
+        if self.in_step and self._params["reported"]:
+            self._end_step()
+        elif self.in_step:
+            self.in_step = False
+            self._params["cur_step_num"] = self.done
+
+    def end_epoch(self) -> None:
+        """End the epoch; what it and its evaluations reported is then told."""
+        super().end_epoch()
+        self._params["epoch_reported"] = {}
+        for field in ("metrics", "eval_results"):
+            self._params.pop(field, None)
+
+    def _begin_step(self, batch: Any) -> None:
+        self._params["reported"] = {}
+        self._params.pop("net_outputs", None)
+        super()._begin_step(batch)
+
+    def _end_step(self) -> None:
+        if "loss" in (reported := self._params["reported"]):
+            self._params["net_outputs"] = reported["loss"]
+        super()._end_step()
+
+
+class Evaluation(Phase):
+    """An evaluation: its steps are its own, and what it reports is its ``metrics``."""
+
+    mode = "eval"
+
+    def begin(self) -> None:
+        """Begin the one pass over the data."""
+        self._params.update(valid_dataset=self.dataset, metrics={})
+        super().begin()
+        self.begin_epoch()
+
+    def report(self, values: Mapping[str, Any]) -> None:
+        """Take values: of one name the last counts."""
+        self._params["metrics"].update(values)
+
+
+def length(dataset: Any) -> int | None:
+    """Number of batches, or None where the data set cannot say."""
+    size = getattr(dataset, "get_dataset_size", getattr(dataset, "__len__", None))
+    try:
+        return None if size is None else int(size())
+    except Exception:  # noqa: BLE001 - a data set's own code; all that is lost is a number
+        return None
