@@ -1,0 +1,144 @@
+"""One run of a collector: what is due, when, and that no step comes twice."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from summarykit.collectors.part import Part
+from summarykit.collectors.tensor import total_steps
+from summarykit.notices import Notices
+from summarykit.summary.record import SummaryRecord
+from summarykit.training.context import CallbackParams
+from summarykit.training.triggers import Place
+
+
+class RecordSink:
+    """Puts values into the record; one that it refuses costs that value and nothing else."""
+
+    def __init__(self, record: SummaryRecord, notices: Notices, strict: bool) -> None:
+        """Make a sink; ``strict`` lets the record's errors through."""
+        self._record, self._notices, self._strict = record, notices, strict
+
+    def add(self, kind: str, tag: str, value: Any, **options: Any) -> None:
+        """See ``Sink``."""
+        try:
+            self._record.add_value(kind, tag, value, **options)
+        except (TypeError, ValueError) as error:
+            if self._strict:
+                raise
+            self._notices.once(("refused", kind, tag), "%s %r is not recorded: %s", kind, tag, error)
+
+
+class Collection:
+    """Asks the parts that are due at a step, and hands what they give to the record.
+
+    Every part decides by its own trigger. The decision falls before the step, so that a part can prepare; it stands when the
+    step has ended. The last step of a run is collected whatever the triggers say, at the latest when the run ends.
+    """
+
+    def __init__(self, record: SummaryRecord, parts: Iterable[Part], notices: Notices, strict: bool) -> None:
+        """Begin to collect.
+
+        Args:
+            record: where to.
+            parts: what.
+            notices: for what is told once.
+            strict: let exceptions of parts and of the record through; else a failing part is told of, and asked again next time.
+        """
+        self.record = record
+        self._parts = list(parts)
+        self._notices = notices
+        self._strict = strict
+        self._sink = RecordSink(record, notices, strict)
+        self._begun = time.monotonic()
+        self._previous: Place | None = None
+        self._decided: tuple[int, list[Part]] = (-1, [])
+        self._collected: dict[Part, int] = {}
+        self._total: int | None = None
+        self._params: CallbackParams | None = None
+        self._reported: Mapping[str, Any] = {}
+
+    def begin(self, params: CallbackParams) -> None:
+        """Training begins."""
+        self._params = params
+        self._total = _last_step(params)
+        for part in self._parts:
+            self._ask(part.begin, params)
+
+    def step_begin(self, params: CallbackParams) -> None:
+        """A step begins."""
+        for part in self._due(params):
+            self._ask(part.prepare, params)
+
+    def step_end(self, params: CallbackParams) -> None:
+        """A step has ended; a step that was seen before is left alone."""
+        now = self._place(params)
+        if self._previous and now.step <= self._previous.step:
+            return
+        due = self._due(params)
+        self._notice_jump(now.step)
+        self._previous, self._params, self._reported = now, params, params.get("reported", {})
+        if due:
+            self._collect(due, params)
+
+    def reported_outside(self, values: Mapping[str, Any], prefix: str, step: int) -> None:
+        """Values came from outside a step: of an epoch, or of an evaluation."""
+        if values:
+            for part in self._parts:
+                self._ask(part.collect_report, values, prefix, self._sink)
+            self.record.record(step)
+
+    def finish(self) -> None:
+        """The run is over: collect the last step, from what it still holds; of one that an exception ended, what it reported."""
+        params, self._params = self._params, None
+        if params is None:
+            return
+        step, before = params.cur_step_num, self._previous.step if self._previous else None
+        if before is not None and before < step and before not in self._collected.values():
+            self.reported_outside(self._reported, "", before)
+        rest = [part for part in self._parts if self._collected.get(part) != step and (step == before or not part.whole_step)]
+        if rest:
+            self._collect(rest, params)
+        self.reported_outside(params.get("epoch_reported", {}), "", step)
+        self._reported = {}
+
+    def _due(self, params: CallbackParams) -> list[Part]:
+        now = self._place(params)
+        if now.step != self._decided[0]:
+            final = now.step == self._total
+            self._decided = now.step, [part for part in self._parts if part.trigger.fires(now, self._previous, final)]
+        return self._decided[1]
+
+    def _collect(self, parts: list[Part], params: CallbackParams) -> None:
+        step = params.cur_step_num
+        for part in parts:
+            self._ask(part.collect, params, self._sink)
+            self._collected[part] = step
+        self.record.record(step)
+
+    def _ask(self, method: Any, *args: Any) -> None:
+        try:
+            method(*args)
+        except Exception:
+            if self._strict:
+                raise
+            name = f"{type(method.__self__).__name__}.{method.__name__}"
+            self._notices.once(name, "%s failed, the training goes on: %s", name, traceback.format_exc())
+
+    def _place(self, params: CallbackParams) -> Place:
+        return Place(params.cur_step_num, params.get("cur_epoch_num", 1), time.monotonic() - self._begun)
+
+    def _notice_jump(self, step: int) -> None:
+        if self._previous and step > self._previous.step + 1:
+            self._notices.once(
+                "jump", "the loop calls its callbacks once every %d steps (%d after %d): only such steps can be collected",
+                step - self._previous.step, step, self._previous.step,
+            )
+
+
+def _last_step(params: CallbackParams) -> int | None:
+    total = total_steps(params)
+    return None if total is None else int(params.get("initial_step") or 0) + total

@@ -1,0 +1,183 @@
+"""SummaryCollector: one callback that records a training run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from types import TracebackType
+from typing import Any
+
+from summarykit.collectors import PARTS
+from summarykit.collectors.collection import Collection
+from summarykit.collectors.settings import LATER, Settings, custom_lineage, positive, specified_data
+from summarykit.notices import Notices
+from summarykit.summary.record import SummaryRecord
+from summarykit.training.callback import Callback
+from summarykit.training.context import RunContext
+from summarykit.writing.options import check_directory
+
+
+class SummaryCollector(Callback):
+    """Records metrics, learning rate, parameter and gradient histograms and input images of a training run.
+
+    Collected are the first step, every step whose number is a multiple of ``collect_freq``, and the last; on the others nothing
+    is fetched, copied or converted. What comes of it:
+
+    ================  ===============================================================================================
+    tag               what
+    ================  ===============================================================================================
+    ``<name>``        every reported number, as scalar; every reported array, as tensor
+    ``eval/<name>``   what was reported in an evaluation, at the step that training has reached
+    ``learning_rate`` of the optimizer; ``learning_rate/<group>`` where it has several
+    ``<name>/auto``   histogram of a parameter after the step (the first five, or those ``histogram_regular`` chooses)
+    ``<name>/gradient``  histogram of its gradient
+    ``input_data/auto``  the first images of the batch, where the batch holds images
+    ================  ===============================================================================================
+
+    Nothing that goes wrong in collecting ends the training: it is logged once. The same collector may serve several runs, one
+    after the other; each writes files of its own into the same directory.
+    """
+
+    def __init__(
+        self,
+        summary_dir: str | os.PathLike[str],
+        collect_freq: int = 10,
+        num_process: int = 1,
+        collect_specified_data: dict[str, Any] | None = None,
+        keep_default_action: bool = True,
+        custom_lineage_data: dict[str, Any] | None = None,
+        collect_tensor_freq: int | None = None,
+        max_file_size: int | None = None,
+        export_options: dict[str, Any] | None = None,
+        *,
+        formats: Sequence[str] = ("mindspore", "tensorboard"),
+        flush_secs: float = 0.1,
+        on_full: str = "block",
+        resume: int | None = None,
+        rank: int = 0,
+        raise_exception: bool = False,
+    ) -> None:
+        """Check the arguments and make the directory; files come with the first value.
+
+        Args:
+            summary_dir: local directory for the files.
+            collect_freq: collect every so many steps, > 0.
+            num_process: see ``SummaryRecord``, as for the arguments from ``max_file_size`` on.
+            collect_specified_data: what to collect. Bools: ``collect_metric``, ``collect_learning_rate``, ``collect_gradient``,
+                ``collect_input_data``, ``collect_tensor``, all True by default; ``histogram_regular``: a regular expression that
+                chooses parameters by the beginning of their names, by default None for the first five. MindSpore's other keys
+                ``collect_graph``, ``collect_train_lineage``, ``collect_eval_lineage``, ``collect_dataset_graph`` (bools) and
+                ``collect_landscape`` (a dict) are checked, but **this release does not collect what they ask for**.
+            keep_default_action: True: keys that are not given keep their defaults. False: only what the given keys ask for is
+                collected.
+            custom_lineage_data: your own description of the run: names with numbers or texts. Checked; not recorded by this release.
+            collect_tensor_freq: the same as ``collect_freq`` for reported arrays; by default at most 20 times, spread over the run
+                (where its length is not known: at ever longer distances).
+            max_file_size: bytes after which recording goes on in a new file.
+            export_options: ``{"tensor_format": "npy"}`` writes tensors as ``.npy`` files too.
+            formats: which files to write.
+            flush_secs: seconds after which a value is in the file, at most.
+            on_full: ``"block"`` or ``"drop"``.
+            resume: the first step that the next run records, where it continues an earlier one in the same directory.
+            rank: rank of this process in a distributed run.
+            raise_exception: let every exception through: of a value that cannot be recorded, of the storage, of a part.
+
+        Raises:
+            TypeError, ValueError: the message names the argument, what came and what is allowed.
+            OSError: the directory cannot be made.
+        """
+        check_directory("summary_dir", summary_dir)
+        self._part_types = [PARTS.get(name) for name in PARTS]
+        self._settings = Settings(
+            collect_freq=positive("collect_freq", collect_freq),
+            collect_tensor_freq=None if collect_tensor_freq is None else positive("collect_tensor_freq", collect_tensor_freq),
+            specified=specified_data(collect_specified_data, keep_default_action, self._part_types),
+            custom_lineage_data=custom_lineage(custom_lineage_data),
+        )
+        self._open = partial(
+            SummaryRecord, summary_dir, num_process=num_process, max_file_size=max_file_size, raise_exception=raise_exception,
+            export_options=export_options, formats=formats, flush_secs=flush_secs, on_full=on_full, rank=rank,
+        )
+        self._resume = resume
+        self.fail_safe = not raise_exception
+        self._notices = Notices()
+        self._depth = 0
+        self._collection: Collection | None = None
+        self._tell_what_is_not_collected()
+        self._open(resume=resume).close()    # refuses a bad argument now, and leaves nothing behind
+
+    def stats(self) -> dict[str, Any]:
+        """What became of the values of the current or last run, as ``SummaryRecord.stats`` tells it; empty before the first."""
+        return self._collection.record.stats() if self._collection else {}
+
+    def __enter__(self) -> SummaryCollector:
+        if self._depth == 0:
+            parts = [kind(self._settings, self._notices) for kind in self._part_types if kind.wanted(self._settings)]
+            self._collection = Collection(self._open(resume=self._resume), parts, self._notices, strict=not self.fail_safe)
+            self._resume = None    # a second run does not hide the first
+        self._depth += 1
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._depth = max(0, self._depth - 1)
+        collection = self._collection
+        if self._depth or collection is None:
+            return
+        try:
+            collection.finish()
+        finally:
+            collection.record.close()
+
+    def on_train_begin(self, run_context: RunContext) -> None:
+        """See ``Callback``."""
+        if collection := self._running():
+            collection.record.set_mode("train")
+            collection.begin(run_context.original_args())
+
+    def on_train_step_begin(self, run_context: RunContext) -> None:
+        """See ``Callback``."""
+        if collection := self._running():
+            collection.step_begin(run_context.original_args())
+
+    def on_train_step_end(self, run_context: RunContext) -> None:
+        """See ``Callback``."""
+        if collection := self._running():
+            collection.step_end(run_context.original_args())
+
+    def on_train_epoch_end(self, run_context: RunContext) -> None:
+        """See ``Callback``; a loop that counts its steps but calls back once an epoch only is collected here."""
+        if collection := self._running():
+            params = run_context.original_args()
+            collection.step_end(params)
+            collection.reported_outside(params.get("epoch_reported", {}), "", params.cur_step_num)
+
+    def on_train_end(self, run_context: RunContext) -> None:
+        """See ``Callback``."""
+        if collection := self._running():
+            collection.finish()
+
+    def on_eval_begin(self, run_context: RunContext) -> None:
+        """See ``Callback``."""
+        if collection := self._running():
+            collection.record.set_mode("eval")
+
+    def on_eval_end(self, run_context: RunContext) -> None:
+        """See ``Callback``."""
+        if collection := self._running():
+            params = run_context.original_args()
+            collection.reported_outside(params.get("metrics", {}), "eval/", params.get("train_step_num", 0))
+            collection.record.set_mode("train")
+
+    def _running(self) -> Collection | None:
+        if self._depth:
+            return self._collection
+        self._notices.once("not entered", "a SummaryCollector records only between its __enter__ and __exit__: nothing is recorded")
+        return None
+
+    def _tell_what_is_not_collected(self) -> None:
+        asked = [key for key in LATER if self._settings.specified.get(key)]
+        if asked:
+            self._notices.once("later", "%s: this release does not collect that yet", ", ".join(asked))
+
+

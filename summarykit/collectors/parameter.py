@@ -1,0 +1,84 @@
+"""Histograms of the network's parameters: ``<name>/auto``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from summarykit.collectors.network import named_parameters
+from summarykit.collectors.part import Part, Sink
+from summarykit.collectors.settings import Settings
+from summarykit.training.context import CallbackParams
+
+DEFAULT_COUNT = 5
+"""So many are recorded where no regular expression chooses them."""
+
+
+class Chosen(Part):
+    """Histograms of what ``histogram_regular`` chooses: the names that it matches from their beginning; by default the first five."""
+
+    suffix: str
+    """What follows the parameter's name in the tag."""
+
+    def named(self, network: Any) -> Iterator[tuple[str, Any]]:
+        """Give what there is, by name."""
+        raise NotImplementedError
+
+    def missing(self, network: Any) -> None:
+        """Tell once that nothing was found, and what to do."""
+        raise NotImplementedError
+
+    def collect(self, params: CallbackParams, sink: Sink) -> None:
+        """Collect what is chosen."""
+        network = params.get("network")
+        found = False
+        for name, value in self.chosen(self.named(network)):
+            found = True
+            sink.add("histogram", f"{name}/{self.suffix}", value)
+        if network is not None and not found:
+            self.missing(network)
+
+    def chosen(self, named: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+        """Keep what ``histogram_regular`` chooses."""
+        pattern = self.settings.specified.get("histogram_regular")
+        if pattern is None:
+            return islice(named, DEFAULT_COUNT)
+        return ((name, value) for name, value in named if re.match(pattern, name))
+
+
+class Parameter(Chosen):
+    """Histograms of the parameters as they are after the step."""
+
+    key = "histogram_regular"
+    default = None
+    suffix = "auto"
+
+    @classmethod
+    def check(cls, value: Any) -> None:
+        """Refuse what is neither None nor a regular expression."""
+        if not (value is None or isinstance(value, str)):
+            raise TypeError(f"histogram_regular: a regular expression as text, or None, is needed, got {value!r}")
+        try:
+            re.compile(value or "")
+        except re.error as error:
+            raise ValueError(f"histogram_regular: {value!r} is no regular expression: {error}") from error
+
+    @classmethod
+    def wanted(cls, settings: Settings) -> bool:
+        """True where the key is there; None asks for the first five."""
+        return cls.key in settings.specified
+
+    def named(self, network: Any) -> Iterator[tuple[str, Any]]:
+        """Give the parameters."""
+        return named_parameters(network)
+
+    def missing(self, network: Any) -> None:
+        """Tell what the parameters' names are, or that there are none."""
+        known = [name for name, _ in named_parameters(network)]
+        if known:
+            pattern = self.settings.specified["histogram_regular"]
+            self.notices.once("regular", "histogram_regular %r matches no parameter; their names: %s", pattern, ", ".join(known[:20]))
+        else:
+            self.notices.once("network", "no parameters found in a network of type %s", type(network).__name__)

@@ -1,0 +1,25 @@
+"""Reported values: nested names made flat, numbers told from arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+def flatten(values: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Give every value with its tag: ``{"loss": {"train": 1}}`` is ``("loss/train", 1)``."""
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield from flatten(value, f"{prefix}{name}/")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def is_array(value: Any) -> bool:
+    """True for what holds more or less than one value: by its ``shape``, without reading it; and for lists and tuples."""
+    if isinstance(value, (list, tuple)):
+        return len(value) != 1
+    try:
+        return any(int(size) != 1 for size in getattr(value, "shape", ()))
+    except (TypeError, ValueError):
+        return False

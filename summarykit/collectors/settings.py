@@ -1,0 +1,106 @@
+"""The collector's arguments, checked once: each message names the argument, what came and what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+Check = Callable[[Any], None]
+
+
+class Keyed(Protocol):
+    """What the settings need to know of a part."""
+
+    key: str
+    default: Any
+
+    def check(self, value: Any) -> None:
+        """Refuse a wrong value of the key."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Checked arguments of a collector.
+
+    Attributes:
+        collect_freq: a step is collected where its number is a multiple of this.
+        collect_tensor_freq: the same for tensors; None for the automatic rule.
+        specified: key of ``collect_specified_data`` -> value, the defaults among them unless they are off.
+        custom_lineage_data: the user's own description of the run.
+    """
+
+    collect_freq: int
+    collect_tensor_freq: int | None
+    specified: Mapping[str, Any]
+    custom_lineage_data: Mapping[str, Any]
+
+
+def boolean(name: str, value: Any) -> None:
+    """Refuse what is no bool."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name}: True or False is needed, got {value!r}")
+
+
+def positive(name: str, value: Any) -> int:
+    """Refuse what is no integer above 0; a bool is none.
+
+    Returns:
+        The value.
+    """
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name}: an integer above 0 is needed, got {value!r}")
+    if value <= 0:
+        raise ValueError(f"{name}: an integer above 0 is needed, got {value!r}")
+    return value
+
+
+def landscape(value: Any) -> None:
+    """Refuse what is no dict, None or False."""
+    if not (value is None or value is False or isinstance(value, dict)):
+        raise TypeError(f"collect_landscape: a dict, None or False is needed, got {value!r}")
+
+
+LATER: dict[str, Check] = {
+    "collect_landscape": landscape,
+    **{
+        name: lambda value, name=name: boolean(name, value)  # type: ignore[misc]
+        for name in ("collect_graph", "collect_train_lineage", "collect_eval_lineage", "collect_dataset_graph")
+    },
+}
+"""Keys of MindSpore's collector whose data this release does not collect yet."""
+
+
+def specified_data(given: Any, keep_default_action: Any, parts: Iterable[Keyed]) -> dict[str, Any]:
+    """Check ``collect_specified_data`` and complete it by the defaults where they are kept.
+
+    Raises:
+        TypeError: it is no dict, a value is of a wrong type, ``keep_default_action`` is no bool.
+        ValueError: a key is unknown or a value is not allowed.
+    """
+    boolean("keep_default_action", keep_default_action)
+    if not (given is None or isinstance(given, dict)):
+        raise TypeError(f"collect_specified_data: a dict or None is needed, got {given!r}")
+    checks = {**LATER, **{part.key: part.check for part in parts}}
+    for key, value in (given or {}).items():
+        if key not in checks:
+            raise ValueError(f"collect_specified_data: unknown key {key!r}; allowed: {', '.join(sorted(checks))}")
+        checks[key](value)
+    defaults = {part.key: part.default for part in parts} if keep_default_action else {}
+    return {**defaults, **(given or {})}
+
+
+def custom_lineage(given: Any) -> dict[str, Any]:
+    """Check ``custom_lineage_data``: names with numbers or texts.
+
+    Raises:
+        TypeError: it is no dict, a name is no text, a value neither a number nor a text.
+    """
+    if not (given is None or isinstance(given, dict)):
+        raise TypeError(f"custom_lineage_data: a dict or None is needed, got {given!r}")
+    for name, value in (given or {}).items():
+        if not isinstance(name, str):
+            raise TypeError(f"custom_lineage_data: the names must be texts, got {name!r}")
+        if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+            raise TypeError(f"custom_lineage_data: {name!r} must be a number or a text, got {value!r}")
+    return dict(given or {})
