@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from summarykit.shapes import Shape
@@ -33,3 +34,13 @@ class Kind(Protocol):
         Raises:
             RefusedValueError: it turned out to be unfit.
         """
+
+
+def no_options(kind: str, options: Mapping[str, Any]) -> None:
+    """Refuse keywords that a kind does not have, as a Python signature would.
+
+    Raises:
+        TypeError: there are some.
+    """
+    if options:
+        raise TypeError(f"{kind} takes no option {', '.join(map(repr, options))}")

@@ -1,0 +1,194 @@
+"""Any user's value as a NumPy array, and frozen: nothing of it changes after the call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from summarykit.errors import RefusedValueError
+from summarykit.kinds.dtypes import ALLOWED, is_complex, native
+from summarykit.kinds.frameworks import Framework, framework_of
+from summarykit.shapes import Array
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Typed:
+    """An array with the name of the dtype it came with.
+
+    Attributes:
+        data: bool, integers or floats of NumPy; an extension dtype's values (bfloat16 …) in the smallest dtype that holds them.
+        dtype: name of the recorded dtype: ``"bfloat16"`` where ``data`` is float32.
+        own: True where nobody else can change ``data``.
+    """
+
+    data: Array
+    dtype: str
+    own: bool = False
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held, in bytes."""
+        return self.data.nbytes
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the axes."""
+        return self.data.shape
+
+    def get(self) -> Typed:
+        """Give itself: the same call that fetches a `Held` value."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A value that lies on a device: kept there, so that the training thread does not wait, and fetched by `get`.
+
+    Attributes:
+        value: the framework's own tensor, not shared with the user.
+        framework: knows how to fetch it.
+    """
+
+    value: Any
+    framework: Framework
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held, in bytes (on the device)."""
+        return int(self.value.nbytes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the axes."""
+        return tuple(self.value.shape)
+
+    def get(self) -> Typed:
+        """Bring it to host memory; waits for the device.
+
+        Raises:
+            RefusedValueError: the framework could not.
+        """
+        return _fetch(self.value, self.framework)
+
+
+Frozen = Typed | Held
+
+
+def typed(value: Any) -> Typed:
+    """Give any value as an array, which may share the user's memory; waits for a device.
+
+    Args:
+        value: Python or NumPy numbers, nested lists or tuples of them, arrays of every real dtype, tensors of torch, JAX and
+            MindSpore, anything with ``__array__``, the buffer protocol or DLPack. Masked entries of a float array count as NaN.
+
+    Raises:
+        RefusedValueError: complex, object, text, time or structured data, ragged lists, anything else.
+    """
+    if isinstance(value, np.ndarray):
+        return _from_numpy(value)
+    framework = framework_of(value)
+    if framework is not None:
+        return _fetch(value, framework)
+    return _from_numpy(_guarded(value, lambda: _asarray(value)))
+
+
+def freeze(value: Any) -> Frozen:
+    """Take what `typed` takes, so that later changes by the user are not seen: one copy, C-contiguous and little-endian.
+
+    What lies on a device stays there, as a copy of its own.
+
+    Raises:
+        RefusedValueError: as `typed`.
+    """
+    held = hold(value)
+    if held is not None:
+        return held
+    found = typed(value)
+    little = found.data.dtype.newbyteorder("<")
+    make = np.asarray if found.own else np.array
+    return Typed(make(found.data, dtype=little, order="C"), found.dtype, own=True)
+
+
+def hold(value: Any) -> Held | None:
+    """Keep a value on its device if reading it would wait for that device; None: it is in host memory.
+
+    Raises:
+        RefusedValueError: it can be told now that its values cannot be recorded.
+    """
+    framework = None if isinstance(value, np.ndarray) else framework_of(value)
+    if framework is None:
+        return None
+    if is_complex(value.dtype):
+        raise RefusedValueError(f"{described(value)} cannot be recorded; {ALLOWED}. Record its real and imaginary part apart.")
+    kept = _guarded(value, lambda: framework.hold(value))
+    return None if kept is None else Held(kept, framework)
+
+
+def described(value: Any) -> str:
+    """Name a value in a message: its type and, where it has them, dtype and shape."""
+    kind = type(value)
+    parts = [f"{name} {getattr(value, name)}" for name in ("dtype", "shape") if hasattr(value, name)]
+    return " of ".join([f"a value of type {kind.__module__}.{kind.__qualname__}".replace("builtins.", ""), *parts])
+
+
+def _fetch(value: Any, framework: Framework) -> Typed:
+    if is_complex(value.dtype):
+        raise RefusedValueError(f"{described(value)} cannot be recorded; {ALLOWED}. Record its real and imaginary part apart.")
+    array, name, own = _guarded(value, lambda: framework.fetch(value))
+    data = native(array)
+    return Typed(data, name or array.dtype.name, own or data is not array)
+
+
+def _from_numpy(array: Array) -> Typed:
+    data = native(array)
+    if isinstance(data, np.ma.MaskedArray):
+        data = _unmasked(data)
+    return Typed(data, array.dtype.name, own=data is not array and not np.may_share_memory(data, array))
+
+
+def _unmasked(array: Any) -> Array:
+    if not np.ma.is_masked(array):
+        return np.asarray(array.data)
+    if array.dtype.kind != "f":
+        raise RefusedValueError(f"masked entries of dtype {array.dtype} have no value; record .compressed() or .filled(value)")
+    return np.asarray(array.filled(np.nan))
+
+
+def _asarray(value: Any) -> Array:
+    if isinstance(value, (list, tuple)):
+        return _from_sequence(value)
+    if isinstance(value, (bool, int, float, np.generic)) or _speaks_array(value):
+        return np.asarray(value)
+    if hasattr(value, "__dlpack__"):
+        return np.from_dlpack(value)
+    raise RefusedValueError(f"{described(value)} is neither a number nor an array; {ALLOWED}")
+
+
+def _speaks_array(value: Any) -> bool:
+    if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
+        return True
+    return isinstance(value, memoryview) or type(value).__module__ == "array"
+
+
+def _from_sequence(values: list[Any] | tuple[Any, ...]) -> Array:
+    """Numbers go to NumPy at once; of tensors each is asked by itself, since NumPy would walk them element by element."""
+    first: Any = values
+    while isinstance(first, (list, tuple)) and first:
+        first = first[0]
+    if isinstance(first, (list, tuple)) or framework_of(first) is None:
+        return np.asarray(values)
+    return np.stack([typed(value).data for value in values])
+
+
+def _guarded(value: Any, ask: Callable[[], T]) -> T:
+    try:
+        return ask()
+    except RefusedValueError:
+        raise
+    except Exception as error:  # foreign code (__array__, a framework) may raise anything; it costs this value only
+        raise RefusedValueError(f"{described(value)} gave no array: {type(error).__name__}: {error}") from error

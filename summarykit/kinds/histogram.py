@@ -1,0 +1,156 @@
+"""Histogram: how the values of an array are spread, whatever its dtype, size and range."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from summarykit.kinds import tally
+from summarykit.kinds.arrays import Frozen, freeze
+from summarykit.kinds.binning import Binned, bin_values, bin_weighted
+from summarykit.kinds.kind import no_options
+from summarykit.shapes import Array, Floats, Histogram, Ints
+
+_MAX = float(np.finfo(np.float64).max)
+
+
+class _Odd(NamedTuple):
+    """How many values were not finite."""
+
+    nan: int
+    pos_inf: int
+    neg_inf: int
+
+
+_NONE = _Odd(0, 0, 0)
+
+
+class HistogramKind:
+    """Counts in buckets of equal width over the finite values; NaN, +Inf and -Inf are counted apart.
+
+    ===================  =============================
+    finite values        buckets (MindSpore's table)
+    ===================  =============================
+    0                    none
+    1 to 5               2
+    6 to 10              3
+    11 to 880            values // 10 + 1 (2 to 89)
+    more                 90
+    ===================  =============================
+
+    The edges are ``linspace(min, max, buckets + 1)`` in float64; where all values are equal, value - 0.5 to value + 0.5. Where
+    float64 cannot tell that many edges apart (adjacent floats) there are fewer. Counts, min, max and sums are those of the values
+    as float64: exact for every dtype but integers beyond 2**53 and longdouble, which are rounded to it first.
+    """
+
+    name = "histogram"
+
+    def snapshot(self, value: Any, **options: Any) -> Frozen:
+        """Copy the array once, or keep it on its device.
+
+        Raises:
+            RefusedValueError: not an array of real numbers.
+        """
+        no_options(self.name, options)
+        return freeze(value)
+
+    def reduce(self, snapshot: Frozen) -> Histogram:
+        """Count the values.
+
+        Raises:
+            RefusedValueError: a device value that could not be fetched.
+        """
+        return histogram(snapshot.get().data)
+
+
+def histogram(array: Array) -> Histogram:
+    """Give the histogram of an array of any shape and any real dtype of NumPy."""
+    with np.errstate(all="ignore"):
+        flat = _computable(array)
+        if tally.suits(flat):
+            values, times = tally.distinct(flat)
+            return _of_distinct(values, times)
+        return _of_many(flat)
+
+
+def bucket_count(finite: int) -> int:
+    """Give MindSpore's number of buckets for that many finite values."""
+    if finite <= 0:
+        return 0
+    if finite <= 5:
+        return 2
+    return 3 if finite <= 10 else min(finite // 10 + 1, 90)
+
+
+def bucket_edges(low: float, high: float, bins: int) -> Floats:
+    """Give strictly ascending, finite float64 edges from ``low`` to ``high``, of equal width as far as float64 can tell them apart."""
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    if low == high:  # half a unit vanishes beside it
+        low, high = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
+    low, high = max(low, -_MAX), min(high, _MAX)
+    scale = 1.0 if high - low <= _MAX else 4.0  # 1e308 - -1e308 overflows
+    edges: Floats = np.linspace(low / scale, high / scale, bins + 1) * scale
+    return edges if (edges[1:] > edges[:-1]).all() else np.unique(edges)
+
+
+def _computable(array: Array) -> Array:
+    """One axis, native byte order, and a dtype that NumPy computes with at full speed."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    if flat.dtype.itemsize > 8:
+        return flat.astype(np.float64)
+    if flat.dtype == np.bool_:
+        return flat.view(np.uint8)
+    return flat.astype(flat.dtype.newbyteorder("="), copy=False)
+
+
+def _of_many(flat: Array) -> Histogram:
+    if flat.dtype == np.float16:
+        flat = flat.astype(np.float32)
+    odd = _NONE
+    low, high = _range(flat)
+    if not (math.isfinite(low) and math.isfinite(high)):
+        odd, flat = _odd(flat, np.ones(1, np.int64)), flat[np.isfinite(flat)]
+        low, high = _range(flat)
+    if not flat.size:
+        return _empty(odd)
+    if low == high:
+        return _of_distinct(np.array([low]), np.array([flat.size]), odd)
+    edges = bucket_edges(low, high, bucket_count(flat.size))
+    return _assemble(bin_values(flat, edges), edges, low, high, odd)
+
+
+def _range(flat: Array) -> tuple[float, float]:
+    """Smallest and largest value; NaN where one is in the data or nothing is."""
+    return (float(flat.min()), float(flat.max())) if flat.size else (math.nan, math.nan)
+
+
+def _of_distinct(values: Floats, times: Ints, odd: _Odd | None = None) -> Histogram:
+    """Count values that each came so many ``times``."""
+    odd = odd or _odd(values, times)
+    finite = np.isfinite(values)
+    values, times = values[finite], times[finite]
+    if not values.size:
+        return _empty(odd)
+    low, high = float(values.min()), float(values.max())
+    edges = bucket_edges(low, high, bucket_count(int(times.sum())))
+    return _assemble(bin_weighted(values, times, edges), edges, low, high, odd)
+
+
+def _odd(values: Array, times: Ints) -> _Odd:
+    weights = np.broadcast_to(times, values.shape)
+    nan, pos_inf, neg_inf = (int(weights[mask].sum()) for mask in (np.isnan(values), values == np.inf, values == -np.inf))
+    return _Odd(nan, pos_inf, neg_inf)
+
+
+def _assemble(binned: Binned, edges: Floats, low: float, high: float, odd: _Odd) -> Histogram:
+    return Histogram(edges, binned.counts, *odd, min=low, max=high, sum=binned.sum, sum_squares=binned.sum_squares)
+
+
+def _empty(odd: _Odd) -> Histogram:
+    return Histogram(np.empty(0), np.empty(0, np.int64), *odd)
+
+
+HISTOGRAM = HistogramKind()

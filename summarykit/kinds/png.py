@@ -1,0 +1,60 @@
+"""PNG files from pixel arrays, without Pillow: the 'up' filter in NumPy, level 1 of isal (extra ``isal``) or else of zlib.
+
+The format: W3C, Portable Network Graphics (PNG) Specification, 3rd edition. Each row is stored as the difference to the row above (filter
+type 2), which NumPy computes for the whole picture at once; for 512x512x3 that takes about 1 ms with isal and 15 ms with zlib, at about
+the size of Pillow's default, which takes 58 ms.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+import zlib
+from collections.abc import Callable
+
+import numpy as np
+
+from summarykit.errors import MissingExtraError
+from summarykit.lazy import optional
+from summarykit.shapes import Array
+
+_COLOUR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}  # channels -> grey, grey + alpha, RGB, RGBA
+_UP = 2
+
+
+def encode(pixels: Array) -> bytes:
+    """Give the PNG file of a picture.
+
+    Args:
+        pixels: shape ``[height, width, channels]``, 1 to 4 channels (grey, grey + alpha, RGB, RGBA), uint8 or uint16, none of them empty.
+    """
+    height, width, channels = pixels.shape
+    depth = 8 * pixels.dtype.itemsize
+    header = struct.pack(">IIBBBBB", width, height, depth, _COLOUR_TYPES[channels], 0, 0, 0)
+    data = compressor()(memoryview(_filtered(pixels)))
+    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + _chunk(b"IDAT", data) + _chunk(b"IEND", b"")
+
+
+def _filtered(pixels: Array) -> Array:
+    """Give the rows as bytes (16 bits: big-endian), each as the difference to the row above, behind its filter type."""
+    ordered = np.ascontiguousarray(pixels, pixels.dtype.newbyteorder(">"))
+    rows = ordered.view(np.uint8).reshape(pixels.shape[0], -1)
+    out = np.empty((rows.shape[0], rows.shape[1] + 1), np.uint8)
+    out[:, 0] = _UP
+    out[0, 1:] = rows[0]
+    np.subtract(rows[1:], rows[:-1], out=out[1:, 1:])
+    return out
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(content, zlib.crc32(kind)))
+
+
+@functools.cache
+def compressor() -> Callable[[memoryview], bytes]:
+    """Give the fastest compressor at hand, looked for at the first picture."""
+    try:
+        fast = optional("isal.isal_zlib", extra="isal", purpose="fast PNG")
+    except MissingExtraError:
+        return lambda data: zlib.compress(data, 1)
+    return lambda data: bytes(fast.compress(data, 1))
