@@ -1,3 +1,45 @@
-"""summarykit: training-time instrumentation for Python."""
+"""summarykit: training-time instrumentation for Python.
+
+Callbacks hook into a training loop and feed a buffered writer, which turns values into CRC-framed record files that
+TensorBoard, MindInsight and ``summarykit.Run`` open.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from summarykit.collectors import SummaryCollector
+    from summarykit.errors import ClosedError, MissingExtraError, RefusedValueError, StorageError, SummaryKitError
+    from summarykit.reading import Run, convert, repair, runs, verify
+    from summarykit.summary import SummaryRecord
+    from summarykit.training import Callback, CallbackList, Loop, RunContext
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "summarykit.collectors": ("SummaryCollector",),
+    "summarykit.errors": ("ClosedError", "MissingExtraError", "RefusedValueError", "StorageError", "SummaryKitError"),
+    "summarykit.reading": ("Run", "convert", "repair", "runs", "verify"),
+    "summarykit.summary": ("SummaryRecord",),
+    "summarykit.training": ("Callback", "CallbackList", "Loop", "RunContext"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Callback", "CallbackList", "ClosedError", "Loop", "MissingExtraError", "RefusedValueError", "Run", "RunContext", "StorageError",
+    "SummaryCollector", "SummaryKitError", "SummaryRecord", "convert", "repair", "runs", "verify",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: ``import summarykit`` itself costs next to nothing."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'summarykit' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOME[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
