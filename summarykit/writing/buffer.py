@@ -48,6 +48,7 @@ class Buffer:
         self._wake = wake
         self._patience = LONGEST_WAIT if on_full == "block" else 0.0
         self._choked = False
+        self._stuck_at = -1    # `taken` when a wait for room was in vain
         self._nbytes = 0
         self._lock = threading.RLock()
 
@@ -78,6 +79,10 @@ class Buffer:
         """Number of values waiting."""
         return sum(map(size, self._batches[:]))
 
+    def crowded(self) -> bool:
+        """Whether so much is waiting that the pump should not pause."""
+        return len(self._batches) >= WAKE_AT or self.values() >= WAKE_AT
+
     def oldest(self) -> float | None:
         """Wall time of the oldest batch waiting, in seconds since the epoch."""
         first = self._batches[:1]
@@ -90,15 +95,23 @@ class Buffer:
         """Start or wake the pump, wait for it where it is far behind, and set the next mark."""
         if self.mark < 0:
             self._attend()
-        waiting = self.values()
+        if self.taken == self._stuck_at:
+            return False    # counting a hundred thousand batches anew would be no way to drop one at once
+        waiting, batches = self.values(), max(1, len(self._batches))
         if waiting >= WAKE_AT:
             self._wake()
         if waiting >= FULL_AT:
-            return self._wait(lambda: self.values() < FULL_AT // 2)
+            return self._wait_for_pump(batches * (FULL_AT // 2) // waiting)
         self._choked = False
-        average = max(1.0, waiting / max(1, len(self._batches)))
-        self.mark = int(min(max(1, len(self._batches)) * 2, FULL_AT / average))
+        self.mark = int(min(batches * 2, FULL_AT / max(1.0, waiting / batches)))
         return True
+
+    def _wait_for_pump(self, batches: int) -> bool:
+        taken = self.taken
+        if self._wait(lambda: len(self._batches) <= batches):
+            return True
+        self._stuck_at = taken
+        return False
 
     def _reserve(self, nbytes: int) -> bool:
         with self._lock:
