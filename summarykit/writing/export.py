@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import time
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
 
-from summarykit.shapes import Point, Tensor
+from summarykit.shapes import Array, Point, Tensor
 from summarykit.writing.stats import Stats
 
 _LONGEST = 200    # characters of a quoted tag that go into a file's name
@@ -19,17 +21,36 @@ class Exporter:
     """Writes ``export_<seconds>/tensor/<quoted tag>_<step>.npy``."""
 
     def __init__(self, directory: Path) -> None:
-        """Choose the folder; it is made with the first tensor."""
-        self.folder = directory / f"export_{int(time.time())}" / "tensor"
+        """Choose no folder yet: that is made with the first tensor."""
+        self._directory = directory
+        self._folder: Path | None = None
 
     def export(self, point: Point, stats: Stats) -> None:
-        """Write one tensor; where that fails it is counted, and the tensor is in the record file all the same."""
+        """Write one tensor; where that fails it is said once, and the tensor is in the record file all the same."""
         assert isinstance(point.value, Tensor)
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            np.save(self.folder / f"{file_stem(point.tag)}_{point.step}.npy", point.value.data)
+            self._folder = self._folder or _new_folder(self._directory)
+            self._folder.mkdir(parents=True, exist_ok=True)
+            _save(self._folder / f"{file_stem(point.tag)}_{point.step}.npy", point.value.data)
         except OSError as error:
-            stats.drop(f"npy export: {error.strerror}", detail=repr(point.tag))
+            stats.say(("export", error.errno), "tensor %r was not exported as .npy (%s); it is in the summary file", point.tag, error)
+
+
+def _new_folder(directory: Path) -> Path:
+    """A folder that no other writer has, also where several begin in one second."""
+    for second in itertools.count(int(time.time())):
+        with suppress(FileExistsError):
+            (directory / f"export_{second}").mkdir(parents=True)
+            break
+    return directory / f"export_{second}" / "tensor"
+
+
+def _save(path: Path, array: Array) -> None:
+    try:
+        np.save(path, array)
+    except OSError:
+        path.unlink(missing_ok=True)    # half an array is worse than none
+        raise
 
 
 def file_stem(tag: str) -> str:
