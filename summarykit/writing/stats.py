@@ -11,6 +11,9 @@ import numpy as np
 from summarykit.formats.scalars import ScalarBatch
 from summarykit.notices import Notices
 
+MOST_REASONS = 100
+"""Different reasons that are counted apart: a reason may hold a message of the user's own code, another one at each step."""
+
 
 class Stats:
     """Counters of one writer. Written by its pump; refusals and drops may come from any thread."""
@@ -28,6 +31,8 @@ class Stats:
     def drop(self, reason: str, values: int = 1, detail: str = "") -> None:
         """Count values that will not reach the file, and say so the first time for each reason."""
         with self._lock:
+            if reason not in self.dropped and len(self.dropped) >= MOST_REASONS:
+                reason, detail = "other reasons", f"{reason}{detail and f': {detail}'}"
             self.dropped[reason] += values
         self.say(("drop", reason), "%s; further ones are only counted in stats()", f"{reason}{detail and f': {detail}'}")
 
