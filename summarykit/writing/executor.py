@@ -67,11 +67,12 @@ class ThreadExecutor:
         self._thread: threading.Thread | None = None
 
     def submit(self, task: Task) -> None:
-        """Accept a task."""
-        if self._thread is None:
-            self._start()
+        """Accept a task; where no thread can be started any more, do it here."""
         self.submitted += 1
-        self._tasks.put(task)
+        if self._thread is None and not self._start():
+            self._done.append(perform(task))
+        else:
+            self._tasks.put(task)
 
     def outcomes(self) -> list[Outcome]:
         """What is done and was not given back yet."""
@@ -85,9 +86,14 @@ class ThreadExecutor:
             self._tasks.put(None)
             self._thread.join(timeout=1.0)
 
-    def _start(self) -> None:
-        self._thread = threading.Thread(target=self._run, name="summarykit-reduce", daemon=True)
-        self._thread.start()
+    def _start(self) -> bool:
+        thread = threading.Thread(target=self._run, name="summarykit-reduce", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:
+            return False
+        self._thread = thread
+        return True
 
     def _run(self) -> None:
         while (task := self._tasks.get()) is not None:

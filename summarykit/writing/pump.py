@@ -37,12 +37,12 @@ class Pump:
             if writer not in self._writers:
                 self._writers += (writer,)
             if self._thread is None:
-                thread = threading.Thread(target=self._run, name="summarykit-pump", daemon=True)
+                self._thread = threading.Thread(target=self._run, name="summarykit-pump", daemon=True)
                 try:
-                    thread.start()
+                    self._thread.start()    # a signal handler that records meanwhile finds it there, and starts no second one
                 except RuntimeError:
+                    self._thread = None
                     return False
-                self._thread = thread
         return True
 
     def dismiss(self, writer: Served) -> None:
