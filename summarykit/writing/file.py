@@ -69,8 +69,11 @@ class RecordFile:
         return self.size - self.written
 
     def vanished(self) -> bool:
-        """Whether the file was deleted."""
-        return os.fstat(self.fd).st_nlink == 0
+        """Whether the file was deleted (on a file server: by another machine), or its descriptor closed by somebody else."""
+        try:
+            return os.fstat(self.fd).st_nlink == 0
+        except OSError:
+            return True
 
     def add(self, chunk: Chunk, parcel: Parcel | None = None) -> None:
         """Queue whole records."""
@@ -92,6 +95,7 @@ class RecordFile:
 
     def _write(self, pending: _Pending) -> None:
         offset = pending.start
+        self.written = max(self.written, os.fstat(self.fd).st_size)    # an interrupt may have come between a write and its count
         for buffer in pending.chunk.data:
             view = memoryview(buffer).cast("B")
             while self.written < offset + len(view):
@@ -99,17 +103,18 @@ class RecordFile:
             offset += len(view)
 
     def give_up(self, reason: str) -> None:
-        """Cut the file behind its last whole record and settle what is lost."""
+        """Settle what is lost, and cut the file behind its last whole record."""
+        keep = self.written
         while self._pending:
             pending = self._pending.popleft()
             whole = int(np.searchsorted(pending.chunk.ends, self.written - pending.start, side="right"))
-            keep = pending.start + (int(pending.chunk.ends[whole - 1]) if whole else 0)
-            if keep < self.written:
-                os.ftruncate(self.fd, keep)
-                self.written = keep
+            if pending.start <= self.written:
+                keep = pending.start + (int(pending.chunk.ends[whole - 1]) if whole else 0)
             if pending.parcel:
                 pending.parcel.settle(min(whole, pending.parcel.values), reason)
-        self.size = self.written
+        torn, self.size, self.written = keep < self.written, keep, keep
+        if torn:
+            os.ftruncate(self.fd, keep)
 
     def sync(self) -> None:
         """Bring it to the disk, past the system's cache."""

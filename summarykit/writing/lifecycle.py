@@ -25,7 +25,7 @@ class Forked(Protocol):
 class Live(Forked, Served, Protocol):
     """A writer, as the end of the process sees it."""
 
-    closed: bool
+    ended: bool
 
     def flush(self, *, sync: bool = ..., patience: float = ...) -> bool:
         """Wait until all is in the file."""
@@ -78,12 +78,12 @@ def at_exit() -> None:
     """Write what is there, then let every writer that is used later (by other exit handlers) write in the calling thread."""
     end = time.monotonic() + EXIT_SECS
     for writer in list(_state.attended):
-        if not writer.closed:
+        if not writer.ended:    # also of those that are being closed
             writer.flush(patience=min(5.0, max(0.0, end - time.monotonic())))
     _state.ending = True
     for writer in list(_state.attended):
         _state.pump.dismiss(writer)
-        if not writer.closed:
+        if not writer.ended:
             writer.write_directly()
 
 

@@ -9,6 +9,9 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -34,6 +37,7 @@ class Output:
         self.formats = [FORMATS.get(name)() for name in options.formats]
         self.error: OSError | None = None
         self.paths: list[str] = []
+        self.in_hand = 0
         self._options = options
         self._stats = stats
         self._process = Process.current()
@@ -41,27 +45,24 @@ class Output:
         self._counter = next(_counter)
         self._segment = 0
         self._files: list[RecordFile] = []
+        self._left: list[Path] = []    # rotated files that no sync has seen
         self._opening_sizes: list[int] = []
         self._failed = failed
 
     def write(self, chunks: list[Chunk], values: int) -> None:
         """Write one chunk per format: the same values in each, one record a value (or none where the format has no place for it)."""
-        if not self._ready() or any(file.waiting > PENDING_BYTES for file in self._files):
-            self._lose(values)
-            return
         self._check_vanished()
-        while values:
+        ready = self._ready() and all(file.waiting <= PENDING_BYTES for file in self._files)
+        while ready and values:
             fitting = self._fitting(chunks, values)
-            if not fitting:
-                self._rotate()
-                if not self._files:
-                    self._lose(values)
-                    return
-                continue
-            pairs = [each.split(min(fitting, len(each.ends))) for each in chunks]
-            chunks = [rest for _, rest in pairs]
-            self._add([first for first, _ in pairs], fitting)
-            values -= fitting
+            if fitting:
+                pairs = [each.split(min(fitting, len(each.ends))) for each in chunks]
+                chunks = [rest for _, rest in pairs]
+                self._add([first for first, _ in pairs], fitting)
+                values -= fitting
+            else:
+                ready = self._rotate()
+        self._lose(values)
         self.push()
 
     def push(self) -> None:
@@ -74,26 +75,26 @@ class Output:
             self.error = None
 
     def descriptors(self) -> list[int]:
-        """Duplicates of the open files' descriptors, for ``fsync`` elsewhere; the receiver closes them."""
-        return [os.dup(file.fd) for file in self._files]
+        """Descriptors of all that no sync has seen yet, for ``fsync`` elsewhere; the receiver closes them."""
+        left, self._left = self._left, []
+        return [os.dup(file.fd) for file in self._files] + [os.open(path, os.O_RDONLY) for path in left if path.exists()]
 
     def sync(self) -> None:
         """Bring the files, and their names, to the disk."""
+        left, self._left = self._left, []
+        for path in left:
+            self._attempt(partial(_sync_path, path))
         for file in self._files:
             self._attempt(file.sync)
-        self._attempt(self._sync_directory)
+        self._attempt(partial(_sync_path, self._options.directory))
 
     def close(self) -> None:
         """Write and sync what can be, give up the rest, close the files."""
         self.push()
-        for file in self._files:
-            if file.waiting:
-                self._attempt(lambda file=file: file.give_up(self._reason()))    # type: ignore[misc]
-            self._attempt(file.sync)
-            self._attempt(file.close)
         if self._files:
-            self._attempt(self._sync_directory)
-        self._files = []
+            self._give_up()
+            self.sync()
+            self._leave()
 
     def abandon(self) -> None:
         """Forget the files without writing: they belong to the parent of this forked process."""
@@ -115,13 +116,20 @@ class Output:
             names = os.listdir(directory)
             stem = Stem(next_stamp(wall_time, names), self._options.rank, self._process.host, self._process.pid, self._counter)
             self._files = self._create(stem)
+            if not self._files:
+                self._counter = next(_counter)    # where the stamp can rise no more, this makes the next name another one
         for file, layout in zip(self._files, self.formats, strict=True):
             file.add(chunk([[framing.frame(payload)] for payload in layout.opening(origin, wall_time)]))
         self._opening_sizes = [file.size for file in self._files]
         self.paths += [str(file.path) for file in self._files]
         if not self._segment:
-            threading.Thread(target=cut_torn_tails, args=(directory, names), name="summarykit-tails", daemon=True).start()
+            self._cut_torn_tails(names)
         self._segment += 1
+
+    def _cut_torn_tails(self, names: list[str]) -> None:
+        """Beside the pump; where no thread can be started any more that waits for the next run."""
+        with suppress(RuntimeError):
+            threading.Thread(target=cut_torn_tails, args=(self._options.directory, names), name="summarykit-tails", daemon=True).start()
 
     def _create(self, stem: Stem) -> list[RecordFile]:
         """The files of one stem, or none where another process was quicker."""
@@ -152,6 +160,7 @@ class Output:
         return max(fitting, 1) if fresh else fitting
 
     def _add(self, chunks: list[Chunk], values: int) -> None:
+        self.in_hand += values
         parcel = Parcel(values, len(self._files), self._settled)
         for file, each in zip(self._files, chunks, strict=True):
             if each is EMPTY:
@@ -159,19 +168,31 @@ class Output:
             else:
                 file.add(each, parcel)
 
-    def _rotate(self) -> None:
+    def _rotate(self) -> bool:
+        """Go on in new files; False where the present ones still wait for their storage, or no new ones can be made."""
+        self.push()
+        if any(file.waiting for file in self._files):
+            return False
+        self._leave()
+        return self._ready()
+
+    def _leave(self) -> None:
+        """Close the files; what is in hand is lost."""
+        self._give_up()
         files, self._files = self._files, []
         for file in files:
-            self._attempt(file.push)
-            if file.waiting:
-                self._attempt(lambda file=file: file.give_up(self._reason()))    # type: ignore[misc]
             self._attempt(file.close)
-        self._ready()
+        self._left += [file.path for file in files]
+
+    def _give_up(self) -> None:
+        for file in self._files:
+            if file.waiting:
+                self._attempt(partial(file.give_up, self._reason()))
 
     def _check_vanished(self) -> None:
         if any(file.vanished() for file in self._files):
             gone = self._files[0].path
-            self._rotate()
+            self._leave()
             self._stats.say(("vanished", str(gone)), "%s was deleted while it was being written; going on in a new file", gone)
 
     def _attempt(self, action: Callable[[], None]) -> bool:
@@ -186,9 +207,11 @@ class Output:
         return True
 
     def _lose(self, values: int) -> None:
-        self._settled(0, values, self._reason())
+        if values:
+            self._stats.drop(self._reason(), values)
 
     def _settled(self, written: int, lost: int, reason: str) -> None:
+        self.in_hand -= written + lost
         self._stats.written += written
         if lost:
             self._stats.drop(reason, lost)
@@ -198,10 +221,12 @@ class Output:
             return "storage: closed before it was written"
         return f"storage: {os.strerror(self.error.errno or errno.EIO)}"
 
-    def _sync_directory(self) -> None:
-        if os.name == "posix":
-            fd = os.open(self._options.directory, os.O_RDONLY)
-            try:
-                os.fsync(fd)
-            finally:
-                os.close(fd)
+
+def _sync_path(path: Path) -> None:
+    """Bring a closed file, or a directory's names, to the disk; what was deleted needs none."""
+    if os.name == "posix" and path.exists():
+        fd = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections import deque
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from summarykit.formats.scalars import ScalarBatch
 from summarykit.shapes import Point, Scalar, Tensor
 from summarykit.writing import lifecycle
 from summarykit.writing.batch import Batch, columns, size
-from summarykit.writing.buffer import WAKE_AT, Buffer
+from summarykit.writing.buffer import Buffer
 from summarykit.writing.executor import Executor, InlineExecutor, Outcome, Task, ThreadExecutor
 from summarykit.writing.export import Exporter
 from summarykit.writing.options import WriterOptions
@@ -38,12 +39,13 @@ class Writer:
         """Prepare to write; no file and no thread before the first batch."""
         self.options = options
         self.flush_secs = options.flush_secs
-        self.failure: OSError | None = None
         self.closed = False
         self._start()
         lifecycle.track(self)
 
     def _start(self) -> None:
+        self.failure: OSError | None = None
+        self.ended = False
         self.stats = Stats(str(self.options.directory))
         self.buffer = Buffer(self.options.on_full, self._attend, lifecycle.pump().wake)
         self._output = Output(self.options, self.stats, self._failed)
@@ -54,6 +56,7 @@ class Writer:
         self._direct = False
         self._turning = threading.RLock()
         self._inside = False
+        self._pump_hangs = False
         self._synced_at = time.monotonic()
         self._synced_bytes = 0
 
@@ -73,10 +76,16 @@ class Writer:
         return self._ask(Request(sync=sync), patience)
 
     def close(self, patience: float = PATIENCE) -> bool:
-        """Flush, sync and close the files; True where everything is in them."""
+        """Flush, sync and close the files; True where everything is in them.
+
+        Where the storage hangs this returns in time, and the pump finishes when it answers again.
+        """
         self.closed = True
         succeeded = self._ask(Request(sync=True, closing=True), patience)
-        lifecycle.pump().dismiss(self)
+        if self.ended:
+            lifecycle.pump().dismiss(self)    # which waits for the pump's thread, if this was its last writer
+        elif not succeeded:
+            self.stats.say("close", "the storage did not answer for %g s; closing goes on in the background", patience)
         return succeeded
 
     def close_later(self) -> None:
@@ -89,7 +98,7 @@ class Writer:
     def summary(self) -> dict[str, Any]:
         """The counters, the files, and how far the files are behind (``lag``, seconds)."""
         oldest = self.buffer.oldest()
-        waiting = self.buffer.values() + self._executor.submitted - self._executor.completed
+        waiting = self.buffer.values() + self._executor.submitted - self._executor.completed + self._output.in_hand
         figures = self.stats.as_dict(waiting, 0.0 if oldest is None else max(0.0, time.time() - oldest))
         return {**figures, "files": list(self._output.paths)}
 
@@ -101,6 +110,8 @@ class Writer:
         if self.buffer.mark < 0 and not len(self.buffer) and not self._direct:
             return True    # nothing was ever put
         self._requests.append(request)
+        if self.ended:
+            return self._output.error is None
         if self._direct and not self._work_through():
             return False
         lifecycle.pump().wake()
@@ -115,14 +126,19 @@ class Writer:
             self.write_directly()
 
     def write_directly(self) -> None:
-        """From now on the calling thread writes: the interpreter is ending."""
+        """From now on the calling thread writes, beginning with what is there: the interpreter is ending."""
         self._direct = True
-        self._executor = InlineExecutor()
+        left, self._executor = self._executor.submitted - self._executor.completed, InlineExecutor()
+        if left:
+            self.stats.drop("the process ended before it was worked on", left)
+        self._work_through()
 
     def after_fork(self) -> None:
         """In the child: what is here belongs to the parent. The child opens files of its own when it records."""
         self._output.abandon()
+        self.ended = self.closed
         if not self.closed:
+            self.options = replace(self.options, resume=None)    # it was the parent that resumed: its points must not be hidden
             self._start()
 
     # --- the pump's turn
@@ -133,7 +149,7 @@ class Writer:
             return False    # at the end of the process, a pump that hangs in a system call
         try:
             self._inside = True
-            return self._turn()
+            return not self.ended and self._turn()
         except Exception as error:  # noqa: BLE001  the pump serves all writers and outlives any fault of one
             self.stats.say(("turn", type(error)), "internal error, please report it: %r", error)
             return False
@@ -142,13 +158,19 @@ class Writer:
             self._turning.release()
 
     def _work_through(self) -> bool:
-        """Turn until nothing is left; False in a signal handler that interrupted a turn, which goes on when the handler is done."""
-        with self._turning:
-            if self._inside:
-                return False
-            while self.work():
+        """Turn until nothing is left; False where another turn is not over.
+
+        Either a signal handler interrupted it, and it goes on when that is done; or the pump hangs in a system call.
+        """
+        self._pump_hangs = not self._turning.acquire(timeout=0.0 if self._pump_hangs else 1.0)
+        if self._pump_hangs:
+            return False
+        try:
+            while not self._inside and self.work():
                 continue
-        return True
+            return not self._inside
+        finally:
+            self._turning.release()
 
     def _turn(self) -> bool:
         requests = list(self._requests)
@@ -162,7 +184,12 @@ class Writer:
         self._output.push()
         self._sync_now_and_then()
         behind = [request for request in requests if not self._answer(request)]
-        return self.buffer.values() >= WAKE_AT or any((request.position or 0) > self.buffer.taken for request in behind)
+        if self.ended:
+            return self._dismiss_late_comers()
+        return self._hurry() or any((request.position or 0) > self.buffer.taken for request in behind)
+
+    def _hurry(self) -> bool:
+        return bool(len(self.buffer)) if self._direct else self.buffer.crowded()
 
     def _write_scalars(self, batches: list[Batch]) -> None:
         """Encode and write; what fails is tried again in halves, so that one bad value costs itself alone."""
@@ -202,6 +229,12 @@ class Writer:
                 self._write_point(outcome.point)
 
     def _write_point(self, point: Point) -> None:
+        try:
+            self._lay_out(point)
+        except Exception as error:  # noqa: BLE001  such as a MemoryError: it costs this value alone
+            self.stats.drop(f"{point.kind}: {type(error).__name__}", detail=f"{point.tag!r}: {error}")
+
+    def _lay_out(self, point: Point) -> None:
         payloads = [layout.payload(point) for layout in self._output.formats]
         if all(payload is None for payload in payloads):
             self.stats.drop(f"{point.kind}: no place in {', '.join(self.options.formats)} files", detail=repr(point.tag))
@@ -232,7 +265,16 @@ class Writer:
     def _end(self) -> None:
         self._executor.close()
         self._output.close()
+        self.ended = True
         lifecycle.pump().dismiss(self)
+
+    def _dismiss_late_comers(self) -> bool:
+        """What other threads recorded, or asked for, while the files were closed."""
+        while late := self.buffer.take():
+            self.stats.drop("the record was closed", sum(map(size, late)))
+        while self._requests:
+            self._requests.popleft().finish(self._output.error is None)
+        return False
 
     def _failed(self, error: OSError) -> None:
         self.failure = error
@@ -243,12 +285,14 @@ class Writer:
         if now - self._synced_at < SYNC_SECS or self._synced_bytes == self.stats.bytes or self._direct:
             return
         self._synced_at, self._synced_bytes = now, self.stats.bytes
-        threading.Thread(target=_sync, args=(self._output.descriptors(),), name="summarykit-sync", daemon=True).start()
+        threading.Thread(target=self._sync, args=(self._output.descriptors(),), name="summarykit-sync", daemon=True).start()
 
-
-def _sync(descriptors: list[int]) -> None:
-    for fd in descriptors:
+    def _sync(self, descriptors: list[int]) -> None:
         try:
-            os.fsync(fd)
+            for fd in descriptors:
+                os.fsync(fd)
+        except OSError as error:
+            self.stats.say(("sync", error.errno), "cannot sync to the disk (%s); training goes on", error)
         finally:
-            os.close(fd)
+            for fd in descriptors:
+                os.close(fd)
