@@ -45,7 +45,7 @@ class SummaryRecord:
 
     Any number of records may live at a time, also in one directory; each has files of its own. A record may be used from several
     threads (each records what it added itself) and in forked children (which write files of their own), and can be pickled (the copy
-    opens files of its own).
+    opens files of its own). Children and copies add to the run of the original: ``resume`` is its alone.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class SummaryRecord:
         self._tags: set[str] = set()
         self._mode = MODES[0]
         self._arguments = (directory, file_prefix, file_suffix, num_process, None, max_file_size, raise_exception, export_options)
-        self._keywords = {"formats": options.formats, "flush_secs": flush_secs, "on_full": on_full, "resume": resume, "rank": rank}
+        self._keywords = {"formats": options.formats, "flush_secs": flush_secs, "on_full": on_full, "rank": rank}
         weakref.finalize(self, self._writer.close_later).atexit = False
         lifecycle.track(self)
 
@@ -195,7 +195,7 @@ class SummaryRecord:
         """Flush, sync to the disk and close the files. May be called again, to no effect.
 
         Args:
-            timeout: seconds to wait without any progress before what is left is given up (and counted).
+            timeout: seconds to wait without any progress: where the storage hangs, closing goes on in the background.
 
         Raises:
             StorageError: writing failed since the last call, and ``raise_exception`` is set.
@@ -246,7 +246,10 @@ class SummaryRecord:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
+        if error is None:
+            self.close()
+        else:
+            self._writer.close()    # a storage error must not take the place of the one that ended training
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self._arguments, self._keywords)
@@ -259,7 +262,7 @@ class SummaryRecord:
         pending = self._pending
         try:
             snapshot = kind.snapshot(value, **options)
-        except RefusedValueError as error:
+        except (RefusedValueError, MemoryError) as error:
             pending.refused += 1
             self._writer.stats.drop(f"{plugin}: {error}", detail=f"tag {name!r}")
             if self._raise:
