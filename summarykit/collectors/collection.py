@@ -55,6 +55,7 @@ class Collection:
         self._sink = RecordSink(record, notices, strict)
         self._begun = time.monotonic()
         self._previous: Place | None = None
+        self._seen = 0
         self._decided: tuple[int, list[Part]] = (-1, [])
         self._collected: dict[Part, int] = {}
         self._total: int | None = None
@@ -64,6 +65,7 @@ class Collection:
     def begin(self, params: CallbackParams) -> None:
         """Training begins."""
         self._params = params
+        self._seen = params.cur_step_num
         self._total = _last_step(params)
         for part in self._parts:
             self._ask(part.begin, params)
@@ -76,11 +78,12 @@ class Collection:
     def step_end(self, params: CallbackParams) -> None:
         """A step has ended; a step that was seen before is left alone."""
         now = self._place(params)
-        if self._previous and now.step <= self._previous.step:
+        if now.step <= self._seen:
             return
         due = self._due(params)
         self._notice_jump(now.step)
-        self._previous, self._params, self._reported = now, params, params.get("reported", {})
+        self._previous, self._seen = now, now.step
+        self._params, self._reported = params, params.get("reported", {})
         if due:
             self._collect(due, params)
 
@@ -96,14 +99,20 @@ class Collection:
         params, self._params = self._params, None
         if params is None:
             return
-        step, before = params.cur_step_num, self._previous.step if self._previous else None
-        if before is not None and before < step and before not in self._collected.values():
-            self.reported_outside(self._reported, "", before)
-        rest = [part for part in self._parts if self._collected.get(part) != step and (step == before or not part.whole_step)]
+        step = params.cur_step_num
+        if step > self._seen and self._seen not in self._collected.values():
+            self.reported_outside(self._reported, "", self._seen)
+        rest = [part for part in self._rest(step) if self._collected.get(part) != step]
         if rest:
             self._collect(rest, params)
         self.reported_outside(params.get("epoch_reported", {}), "", step)
         self._reported = {}
+
+    def _rest(self, step: int) -> list[Part]:
+        """The parts that have a say at the end of the run."""
+        if step > self._seen:    # an exception ended this step
+            return [part for part in self._parts if not part.whole_step]
+        return self._parts if self._previous else []
 
     def _due(self, params: CallbackParams) -> list[Part]:
         now = self._place(params)
@@ -132,11 +141,9 @@ class Collection:
         return Place(params.cur_step_num, params.get("cur_epoch_num", 1), time.monotonic() - self._begun)
 
     def _notice_jump(self, step: int) -> None:
-        if self._previous and step > self._previous.step + 1:
-            self._notices.once(
-                "jump", "the loop calls its callbacks once every %d steps (%d after %d): only such steps can be collected",
-                step - self._previous.step, step, self._previous.step,
-            )
+        if step > self._seen + 1:
+            message = "the loop calls its callbacks once every %d steps (%d after %d): only such steps can be collected"
+            self._notices.once("jump", message, step - self._seen, step, self._seen)
 
 
 def _last_step(params: CallbackParams) -> int | None:

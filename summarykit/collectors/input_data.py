@@ -38,7 +38,7 @@ class InputData(Part):
         batch = params.get("train_dataset_element")
         for value in candidates(batch):
             if layout := image_layout(value):
-                sink.add("image", "input_data/auto", enlarged(value[:MOST], layout), dataformat=layout)
+                sink.add("image", "input_data/auto", enlarged(in_range(value[:MOST]), layout), dataformat=layout)
                 return
         self._on = False
         self.notices.once("input data", "input data is not recorded: a batch of type %s holds no batch of images", type(batch).__name__)
@@ -62,6 +62,14 @@ def image_layout(value: Any) -> str | None:
     if shape[1] in CHANNELS:
         return "NCHW"
     return "NHWC" if shape[3] in CHANNELS else None
+
+
+def in_range(images: Any) -> Any:
+    """Bring normalised floats into [0, 1]: what lies there already stays as it is; by methods that arrays of every framework have."""
+    if "float" not in str(images.dtype):
+        return images
+    low, high = images.min().clip(max=0), images.max().clip(min=1)
+    return (images - low) / (high - low)
 
 
 def enlarged(images: Any, layout: str) -> Any:

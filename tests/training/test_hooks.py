@@ -38,7 +38,7 @@ class Recorder(Callback):
 
 
 for hook in HOOKS:
-    setattr(Recorder, hook, lambda self, context, what=hook.removeprefix("on_"): self.note(what, context))
+    setattr(Recorder, hook, lambda self, context, hook=hook: self.note(hook.removeprefix("on_"), context))
 
 
 class OldNames(Callback):
@@ -187,8 +187,18 @@ def test_any_object_with_the_hooks_will_do():
     def note(self, context):
         self.seen += 1
 
-    foreign = type("Foreign", (), {"seen": 0, "__enter__": lambda self: self, "__exit__": lambda self, *e: None, **dict.fromkeys(HOOKS, note)})
-    callback = foreign()
+    class Foreign:
+        seen = 0
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            pass
+
+    for hook in HOOKS:
+        setattr(Foreign, hook, note)
+    callback = Foreign()
     fit(callback)
     assert callback.seen == len([name for name in GOLDEN if name not in ("enter", "exit")])
 

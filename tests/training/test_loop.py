@@ -138,14 +138,15 @@ def test_break_out_of_the_inner_loop(trace, make):
 
 def test_break_out_of_both_loops(trace, make):
     def training():
-        with make(range(10), epochs=5) as loop:
+        with loop:
             for _ in loop.epochs():
                 for batch in loop.steps():
                     loop.report(loss=batch)
                     if batch == 1:
-                        return loop
+                        return
 
-    loop = training()
+    loop = make(range(10), epochs=5)
+    training()
     assert (trace.steps, trace.kinds, loop.status) == ([1, 2], ENDED, Status.FINISHED)
 
 

@@ -23,13 +23,18 @@ def walk(advance, start=0):
         previous = now
 
 
+def behind(now, previous):
+    """The steps since the preceding call."""
+    return range(previous.step + 1 if previous else now.step, now.step + 1)
+
+
 def fired(rule: Trigger, places) -> list[int]:
     return [now.step for now, previous, final in places if rule.fires(now, previous, final)]
 
 
 @given(advances, st.integers(1, 50))
 def test_every_fires_where_a_multiple_was_passed_and_nowhere_else(advance, n):
-    expected = [now.step for now, previous, _ in walk(advance) if any(k % n == 0 for k in range(previous.step + 1 if previous else now.step, now.step + 1))]
+    expected = [now.step for now, previous, _ in walk(advance) if any(k % n == 0 for k in behind(now, previous))]
     assert fired(every(steps=n), walk(advance)) == expected
 
 
@@ -47,16 +52,15 @@ def test_every_seconds_fires_at_most_once_a_span(advance, n):
 
 @given(advances, st.sets(st.integers(1, 300), max_size=5))
 def test_at_fires_once_for_each_number_that_is_reached(advance, numbers):
-    passed = [sum(1 for k in numbers if (previous.step if previous else now.step - 1) < k <= now.step) for now, previous, _ in walk(advance)]
-    assert len(fired(at(steps=numbers), walk(advance))) == sum(1 for count in passed if count)
+    expected = [now.step for now, previous, _ in walk(advance) if numbers & set(behind(now, previous))]
+    assert fired(at(steps=numbers), walk(advance)) == expected
 
 
 @given(advances, st.integers(1, 200), st.integers(0, 200))
 def test_between_fires_where_the_steps_since_the_last_call_meet_the_window(advance, start, width):
     expected = []
     for now, previous, _ in walk(advance):
-        behind = range(previous.step + 1 if previous else now.step, now.step + 1)
-        if any(start <= k <= start + width for k in behind) or (behind[0] < start and now.step > start + width):
+        if set(behind(now, previous)) & set(range(start, start + width + 1)):
             expected.append(now.step)
     assert fired(between(steps=(start, start + width)), walk(advance)) == expected
 

@@ -1,0 +1,109 @@
+"""Bad arguments are refused at construction: the message names the argument, what came and what is allowed."""
+
+from __future__ import annotations
+
+import pytest
+
+from summarykit.collectors.collector import SummaryCollector
+from summarykit.training import Loop
+
+KEYS = ["collect_metric", "collect_learning_rate", "collect_gradient", "collect_input_data", "collect_tensor"]
+DATA = "collect_specified_data"
+FREQUENCIES = ["collect_freq", "collect_tensor_freq"]
+LATER = ["collect_graph", "collect_train_lineage", "collect_eval_lineage", "collect_dataset_graph"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"summary_dir": 3}, TypeError, "summary_dir must be a str or a path, got 3"),
+        ({"summary_dir": " "}, ValueError, "summary_dir"),
+        *(({name: value}, TypeError, f"{name}.*{value!r}") for name in FREQUENCIES for value in (True, 1.5, "10")),
+        *(({name: value}, ValueError, f"{name}: an integer above 0 is needed, got {value}") for name in FREQUENCIES for value in (0, -3)),
+        ({"collect_freq": None}, TypeError, "collect_freq: an integer above 0 is needed, got None"),
+        ({"num_process": -1}, ValueError, "num_process"),
+        ({"num_process": "a"}, TypeError, "num_process"),
+        ({"max_file_size": 0}, ValueError, "max_file_size"),
+        ({"max_file_size": True}, TypeError, "max_file_size"),
+        ({"keep_default_action": 1}, TypeError, "keep_default_action: True or False is needed, got 1"),
+        ({"custom_lineage_data": [1]}, TypeError, "custom_lineage_data: a dict or None"),
+        ({"custom_lineage_data": {1: 2}}, TypeError, "custom_lineage_data: the names must be texts, got 1"),
+        ({"custom_lineage_data": {"a": True}}, TypeError, "custom_lineage_data: 'a' must be a number or a text, got True"),
+        ({"custom_lineage_data": {"a": None}}, TypeError, "custom_lineage_data: 'a'"),
+        ({"export_options": {"tensor": "npy"}}, ValueError, "export_options"),
+        ({"formats": ("hdf5",)}, ValueError, "formats"),
+        ({"formats": ()}, ValueError, "formats"),
+        ({"resume": 1.5}, TypeError, "resume"),
+        ({"on_full": "wait"}, ValueError, "on_full"),
+        ({"flush_secs": 0}, ValueError, "flush_secs"),
+        ({"collect_specified_data": ["collect_metric"]}, TypeError, "collect_specified_data: a dict or None is needed"),
+        ({"collect_specified_data": {"collect_metrics": True}}, ValueError, "unknown key 'collect_metrics'; allowed: .*collect_metric, "),
+        ({"collect_specified_data": {1: True}}, ValueError, "unknown key 1"),
+        *(({DATA: {key: value}}, TypeError, f"{key}: True or False is needed, got") for key in KEYS + LATER for value in (1, None, "yes")),
+        ({DATA: {"histogram_regular": 3}}, TypeError, "histogram_regular: a regular expression"),
+        ({DATA: {"histogram_regular": "["}}, ValueError, r"histogram_regular: '\[' is no regular expression: unterminated"),
+        ({DATA: {"collect_landscape": True}}, TypeError, "collect_landscape: a dict, None or False is needed, got True"),
+    ],
+)
+def test_a_bad_argument_is_refused_by_name(tmp_path, arguments, error, message):
+    with pytest.raises(error, match=message):
+        SummaryCollector(**{"summary_dir": tmp_path / "summary", **arguments})
+
+
+def test_a_directory_that_cannot_be_made_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError):
+        SummaryCollector(tmp_path / "file" / "summary")
+
+
+def test_a_new_collector_makes_a_directory_and_nothing_in_it(tmp_path, no_leftovers):
+    SummaryCollector(tmp_path / "summary", resume=7)
+    assert list((tmp_path / "summary").iterdir()) == []
+
+
+def train(directory, network, **arguments):
+    with Loop(network, {"lr": 0.1}, range(3), 1, SummaryCollector(directory.path, 1, **arguments)) as loop:
+        for _ in loop.steps():
+            loop.report(loss=1, t=[1, 2])
+    return {kind: directory.tags(kind) for kind in ("scalar", "histogram", "tensor")}
+
+
+def hist(*numbers, what):
+    return {f"layer{n}.weight/{what}" for n in numbers}
+
+
+def test_only_what_is_asked_for_without_the_defaults(directory, network):
+    found = train(directory, network, keep_default_action=False, collect_specified_data={"collect_metric": True})
+    assert found == {"scalar": {"loss"}, "histogram": set(), "tensor": set()}
+
+
+def test_nothing_without_the_defaults(directory, network):
+    assert train(directory, network, keep_default_action=False) == {"scalar": set(), "histogram": set(), "tensor": set()}
+
+
+def test_no_regular_expression_is_the_first_five_even_without_the_defaults(directory, network):
+    found = train(directory, network, keep_default_action=False, collect_specified_data={"histogram_regular": None})
+    assert found["histogram"] == hist(0, 1, 2, 3, 4, what="auto")
+
+
+def test_a_regular_expression_matches_from_the_beginning(directory, network):
+    found = train(directory, network, collect_specified_data={"histogram_regular": "layer[36]|weight"})
+    assert found["histogram"] == hist(3, 6, what="auto") | hist(3, 6, what="gradient")
+
+
+def test_a_regular_expression_that_matches_nothing_is_told(directory, network, caplog):
+    assert train(directory, network, collect_specified_data={"histogram_regular": "conv"})["histogram"] == set()
+    assert [message for message in caplog.messages if "'conv' matches no parameter; their names: layer0.weight, " in message] != []
+
+
+def test_the_users_dictionary_stays_the_users(directory, network):
+    given = {"collect_metric": False}
+    assert train(directory, network, collect_specified_data=given)["scalar"] == {"learning_rate"}
+    assert given == {"collect_metric": False}
+
+
+def test_what_this_release_does_not_collect_is_told_where_it_is_asked_for(tmp_path, caplog):
+    SummaryCollector(tmp_path, collect_specified_data={"collect_graph": False, "collect_landscape": None})
+    assert caplog.messages == []
+    SummaryCollector(tmp_path, collect_specified_data={"collect_graph": True, "collect_landscape": {"landscape_size": 4}})
+    assert caplog.messages == ["collect_landscape, collect_graph: this release does not collect that yet"]
