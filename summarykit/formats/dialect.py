@@ -1,0 +1,44 @@
+"""What a reader must know of a format to find its way without parsing: field numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from summarykit.shapes import Shape
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """Field numbers of one format; the rest is alike: Event {1 wall_time, 2 step, 5 summary {1 value {1 tag, 1000 exact value}}}.
+
+    Attributes:
+        event: full name of its outermost message.
+        value: full name of its message ``Summary.Value``.
+        shape: gives the shape in such a message, told the name and the content of its tag's plugin.
+        scalar: field of ``Summary.Value`` with the float32 of a scalar.
+        values: field of ``Summary.Value`` -> kind of what it holds.
+        events: field of ``Event`` -> (kind, tag) of what it holds as a whole.
+        tensor: field of ``Summary.Value`` whose kind the plugin in its metadata decides, or 0.
+        metadata: field of ``Summary.Value`` with that metadata, or 0.
+        blob: field of ``Summary.Value`` with a blob that names its plugin, or 0.
+        session_log: field of ``Event`` that tells of a restart, or 0.
+        plugins: plugin -> kind, where the names differ.
+    """
+
+    event: str
+    value: str
+    shape: Callable[[Any, str, bytes], Shape]
+    scalar: int
+    values: Mapping[int, str]
+    events: Mapping[int, tuple[str, str]]
+    tensor: int = 0
+    metadata: int = 0
+    blob: int = 0
+    session_log: int = 0
+    plugins: Mapping[str, str] = field(default_factory=dict)
+
+    def kind(self, plugin: str) -> str:
+        """The kind that a plugin shows; a tensor without one is a tensor."""
+        return self.plugins.get(plugin, plugin) or "tensor"

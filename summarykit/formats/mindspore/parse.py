@@ -1,0 +1,159 @@
+"""MindSpore's ``Event`` messages as points, through protobuf: the general path, for everything but columns of scalars."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from summarykit.formats.dialect import Dialect
+from summarykit.formats.narrow import WIDENED, widen
+from summarykit.formats.proto.messages import message
+from summarykit.formats.proto.provenance import origin
+from summarykit.shapes import Array, Blob, Histogram, Image, Point, Scalar, Shape, Tensor
+
+__all__ = ["DIALECT", "LINEAGE", "origin", "parse", "shape", "tensor"]
+
+DTYPES = {
+    1: "bool", 2: "int8", 3: "int16", 4: "int32", 5: "int64", 6: "uint8", 7: "uint16", 8: "uint32", 9: "uint64",
+    10: "float16", 11: "float32", 12: "float64", 43: "complex64", 44: "complex128", 46: "bfloat16", 48: "int4",
+}  # fmt: skip
+_TYPED = {"int64": "int64_data", "float64": "double_data", "uint64": "uint64_data", "uint32": "uint64_data"}
+
+
+def parse(payload: bytes) -> list[Point]:
+    """The points of one record's payload.
+
+    Raises:
+        google.protobuf.message.DecodeError: it is not such a message.
+    """
+    event = message(DIALECT.event).FromString(payload)
+    points = [Point(kind_of(value), value.tag, event.step, event.wall_time, shape(value)) for value in event.summary.value]
+    return points + _whole(event, {"graph_def": "graph", "explain": "explain"})
+
+
+def parse_lineage(payload: bytes) -> list[Point]:
+    """The same for a record of a lineage file."""
+    event = message(LINEAGE.event).FromString(payload)
+    return _whole(event, {name: "lineage" for _, name in LINEAGE.events.values()})
+
+
+def _whole(event: Any, kinds: dict[str, str]) -> list[Point]:
+    """An event that is one blob: a graph, an explanation, a piece of lineage."""
+    what = event.WhichOneof("what")
+    if what not in kinds:
+        return []
+    kind, content = kinds[what], getattr(event, what).SerializeToString()
+    tag = what if kind == "lineage" else kind
+    return [Point(kind, tag, event.step, event.wall_time, Blob(kind, content))]
+
+
+def kind_of(value: Any) -> str:
+    """The kind of a ``Summary.Value``: the name of its plugin where that is a blob of ours."""
+    if value.HasField("blob"):
+        return str(value.blob.plugin)
+    which = value.WhichOneof("value") or "scalar"
+    return {"scalar_value": "scalar", "loss_landscape": "landscape"}.get(which, which)
+
+
+def shape(value: Any, plugin: str = "", metadata: bytes = b"") -> Shape:
+    """The shape in a ``Summary.Value``; ``plugin`` and ``metadata`` matter to the other format only."""
+    which = value.WhichOneof("value")
+    if value.HasField("blob"):
+        return Blob(value.blob.plugin, value.blob.content, value.blob.metadata)
+    if which == "image":
+        found = value.image
+        return Image(found.height, found.width, found.colorspace, found.encoded_image)
+    if which == "histogram":
+        return histogram(value.histogram, value.sum_squares)
+    if which == "tensor":
+        return tensor(value.tensor, value.dtype)
+    if which == "loss_landscape":
+        return Blob("landscape", value.loss_landscape.SerializeToString())
+    return Scalar(value.exact_value if value.HasField("exact_value") else value.scalar_value)
+
+
+def histogram(found: Any, sum_squares: float) -> Histogram:
+    """A ``Summary.Histogram``: its buckets by ascending left edge."""
+    rows = np.array([(bucket.left, bucket.left + bucket.width, bucket.count) for bucket in found.buckets], np.float64).reshape(-1, 3)
+    order = np.argsort(rows[:, 0], kind="stable")
+    counts = np.array([bucket.count for bucket in found.buckets], np.int64)[order]
+    return Histogram(
+        edges=_edges(rows[order], found.max), counts=counts,
+        nan=found.nan_count, pos_inf=found.pos_inf_count, neg_inf=found.neg_inf_count,
+        min=found.min, max=found.max, sum=found.sum, sum_squares=sum_squares,
+    )  # fmt: skip
+
+
+def _edges(rows: Array, largest: float) -> Array:
+    """Left edges and the last right one, which is the largest value where left + width missed that by rounding."""
+    if not len(rows):
+        return np.empty(0, np.float64)
+    last = rows[-1, 1]
+    if not np.isfinite(last) or abs(last - largest) <= 4 * np.spacing(max(abs(largest), abs(rows[-1, 0]))):
+        last = largest
+    return np.append(rows[:, 0], last)
+
+
+def tensor(found: Any, recorded: str = "") -> Tensor:
+    """A ``TensorProto``: the exact bytes where they are, else the native typed field, else ``float_data``.
+
+    Args:
+        found: the message.
+        recorded: name of the recorded dtype, where the message's own label cannot say it.
+    """
+    name = DTYPES.get(found.data_type, "float32")
+    data = _values(found, name)
+    fits = all(size >= 0 for size in found.dims) and int(np.prod(np.array(found.dims, object))) == data.size
+    return Tensor(data.reshape(tuple(found.dims)) if fits else data, recorded or name)
+
+
+def _values(found: Any, name: str) -> Array:
+    if found.raw_data:
+        return widen(found.raw_data, name) if name in WIDENED else _from_bytes(found.raw_data, name)
+    typed = getattr(found, _TYPED.get(name, "int32_data"))
+    if len(typed):
+        return np.array(typed, _TYPED.get(name) and name).astype(name if name not in WIDENED else "float32")
+    return _from_floats(np.array(found.float_data, np.float32), name)
+
+
+def _from_bytes(raw: bytes, name: str) -> Array:
+    dtype = np.dtype(name).newbyteorder("<")
+    return np.frombuffer(raw, dtype, len(raw) // dtype.itemsize)
+
+
+def _from_floats(floats: Array, name: str) -> Array:
+    """All values as float32 is MindSpore's own way: they go back to the labelled dtype where that is possible."""
+    if name in WIDENED or name == "float32":
+        return floats
+    with np.errstate(all="ignore"):
+        data = floats.astype(name)
+        same = np.array_equal(data.astype(np.float32), floats, equal_nan=True)
+    return data if same else floats
+
+
+DIALECT = Dialect(
+    event="mindspore.irpb.Event",
+    value="mindspore.irpb.Summary.Value",
+    shape=shape,
+    scalar=3,
+    values={3: "scalar", 4: "image", 8: "tensor", 9: "histogram", 10: "landscape"},
+    events={4: ("graph", "graph"), 6: ("explain", "explain")},
+    blob=1004,
+)
+"""Files that MindInsight reads."""
+
+LINEAGE = Dialect(
+    event="mindspore.irpb.LineageEvent",
+    value="mindspore.irpb.Summary.Value",
+    shape=shape,
+    scalar=0,
+    values={},
+    events={
+        6: ("lineage", "train_lineage"),
+        7: ("lineage", "evaluation_lineage"),
+        9: ("lineage", "dataset_graph"),
+        10: ("lineage", "user_defined_info"),
+    },
+)
+"""Its files whose names end in ``_lineage``."""

@@ -1,0 +1,155 @@
+"""TensorBoard's ``Event`` messages as points, through protobuf: the general path, for everything but columns of scalars."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from summarykit.formats.dialect import Dialect
+from summarykit.formats.proto.messages import message
+from summarykit.formats.proto.provenance import origin
+from summarykit.formats.tensorboard.tensors import array
+from summarykit.shapes import Array, Blob, Floats, Histogram, Image, Point, Scalar, Shape, Tensor
+
+__all__ = ["DIALECT", "Plugins", "origin", "parse", "shape"]
+
+Plugins = dict[str, tuple[str, bytes]]
+"""Tag -> name and content of its plugin, as the first value of the tag told them: later ones may leave them out."""
+
+_PNG_CHANNELS = {0: 1, 2: 3, 3: 3, 4: 2, 6: 4}    # by the colour type in the file's header
+
+
+def parse(payload: bytes, plugins: Plugins | None = None) -> list[Point]:
+    """The points of one record's payload.
+
+    Args:
+        payload: the record.
+        plugins: what earlier records of the same run said of their tags; this one's are added.
+
+    Raises:
+        google.protobuf.message.DecodeError: it is not such a message.
+    """
+    known: Plugins = {} if plugins is None else plugins
+    event = message(DIALECT.event).FromString(payload)
+    return [_point(event, value, known) for value in event.summary.value] + _whole(event)
+
+
+def _point(event: Any, value: Any, plugins: Plugins) -> Point:
+    if value.HasField("metadata"):
+        told = value.metadata.plugin_data
+        plugins.setdefault(value.tag, (told.plugin_name, told.content))
+    plugin, metadata = plugins.get(value.tag, ("", b""))
+    return Point(kind_of(value, plugin), value.tag, event.step, event.wall_time, shape(value, plugin, metadata))
+
+
+def kind_of(value: Any, plugin: str) -> str:
+    """The kind of a ``Summary.Value``: what its field says, for a tensor (or nothing) what its plugin says."""
+    which = value.WhichOneof("value")
+    own = {"simple_value": "scalar", "image": "image", "histo": "histogram", "audio": "audio"}.get(which)
+    return own or DIALECT.kind(plugin)
+
+
+def _whole(event: Any) -> list[Point]:
+    what = event.WhichOneof("what")
+    kind, content = {
+        "graph_def": ("graph", event.graph_def),
+        "meta_graph_def": ("meta_graph", event.meta_graph_def),
+        "tagged_run_metadata": ("run_metadata", event.tagged_run_metadata.SerializeToString()),
+    }.get(what, ("", b""))
+    return [Point(kind, kind, event.step, event.wall_time, Blob(kind, content))] if kind else []
+
+
+def shape(value: Any, plugin: str = "", metadata: bytes = b"") -> Shape:
+    """The shape in a ``Summary.Value``.
+
+    Args:
+        value: the message.
+        plugin: name of the plugin of its tag.
+        metadata: that plugin's own description of the tag.
+    """
+    which = value.WhichOneof("value")
+    if which == "simple_value":
+        return Scalar(value.exact_value if value.HasField("exact_value") else value.simple_value)
+    if which == "image":
+        found = value.image
+        return Image(found.height, found.width, found.colorspace, found.encoded_image_string)
+    if which == "histo":
+        return histogram(value.histo, value.non_finite)
+    if which == "audio":
+        return Blob("audio", value.audio.encoded_audio_string, value.audio.content_type.encode())
+    if which == "tensor":
+        return _by_plugin(*array(value.tensor), value.dtype, plugin, metadata)
+    return Blob(plugin or "tensor", value.obsolete_old_style_histogram, metadata)
+
+
+def _by_plugin(data: Array, name: str, recorded: str, plugin: str, metadata: bytes) -> Shape:
+    if plugin == "scalars" and data.size == 1 and data.dtype.kind in "fiub":
+        return Scalar(float(data.reshape(())))
+    if plugin == "histograms" and data.ndim == 2 and data.shape[1] == 3 and data.dtype.kind == "f":
+        return _histogram_of_rows(data.astype(np.float64))
+    if plugin == "images" and name == "string" and data.size == 3:
+        return _image(*data.reshape(-1).tolist())
+    if name == "string" and data.size == 1:
+        return Blob(plugin or "tensor", data.reshape(-1)[0], metadata)
+    return Tensor(data, recorded or name)
+
+
+def _image(width: bytes, height: bytes, encoded: bytes) -> Shape:
+    is_png = encoded[:8] == b"\x89PNG\r\n\x1a\n" and len(encoded) > 25
+    channels = _PNG_CHANNELS.get(encoded[25], 3) if is_png else 3
+    return Image(_number(height), _number(width), channels, encoded)
+
+
+def _number(digits: bytes) -> int:
+    return int(digits) if digits.isdigit() and len(digits) < 10 else 0
+
+
+def histogram(found: Any, non_finite: Any) -> Histogram:
+    """A ``HistogramProto``: with ``non_finite`` it is one of ours, exact; else outer edges are the smallest and the largest value."""
+    counts = np.rint(np.nan_to_num(np.array(found.bucket, np.float64))).astype(np.int64)
+    limits = np.array(found.bucket_limit, np.float64)[: len(counts)]
+    counts = counts[: len(limits)]
+    if non_finite.HasField("first_edge"):
+        edges = np.concatenate([[non_finite.first_edge], limits])
+    else:
+        edges, counts = _trim(limits, counts, found.min, found.max)
+    return Histogram(
+        edges=edges if len(counts) else np.empty(0, np.float64), counts=counts,
+        nan=non_finite.nan, pos_inf=non_finite.pos_inf, neg_inf=non_finite.neg_inf,
+        min=found.min, max=found.max, sum=found.sum, sum_squares=found.sum_squares,
+    )  # fmt: skip
+
+
+def _trim(limits: Floats, counts: Array, smallest: float, largest: float) -> tuple[Floats, Array]:
+    """As TensorBoard does: drop empty outer buckets, end at the smallest and the largest value."""
+    filled = np.flatnonzero(counts)
+    if not len(filled):
+        return np.empty(0, np.float64), np.empty(0, np.int64)
+    first, last = int(filled[0]), int(filled[-1])
+    inner = limits[first:last]
+    edges = np.concatenate([[smallest], np.clip(inner, smallest, largest) if smallest <= largest else inner, [largest]])
+    return edges, counts[first : last + 1]
+
+
+def _histogram_of_rows(rows: Floats) -> Histogram:
+    """Rows of left edge, right edge, count; the sums are not told (NaN)."""
+    counts = np.rint(np.nan_to_num(rows[:, 2])).astype(np.int64)
+    edges = np.append(rows[:, 0], rows[-1:, 1])
+    smallest, largest = (float(edges[0]), float(edges[-1])) if len(edges) else (0.0, 0.0)
+    return Histogram(edges, counts, min=smallest, max=largest, sum=float("nan"), sum_squares=float("nan"))
+
+
+DIALECT = Dialect(
+    event="tensorboard.Event",
+    value="tensorboard.Summary.Value",
+    shape=shape,
+    scalar=2,
+    values={2: "scalar", 4: "image", 5: "histogram", 6: "audio", 8: "tensor"},
+    events={4: ("graph", "graph"), 8: ("run_metadata", "run_metadata"), 9: ("meta_graph", "meta_graph")},
+    tensor=8,
+    metadata=9,
+    session_log=7,
+    plugins={"scalars": "scalar", "histograms": "histogram", "images": "image"},
+)
+"""Files that TensorBoard reads."""

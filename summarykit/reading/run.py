@@ -1,0 +1,172 @@
+"""One run: everything that its directory holds, read back."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from summarykit.reading import tables
+from summarykit.reading.damage import Damage
+from summarykit.reading.files import Files
+from summarykit.reading.reader import Reader
+from summarykit.reading.report import FileReport
+from summarykit.reading.series import Histograms, Scalars, Series, Tensors
+from summarykit.reading.view import View
+from summarykit.shapes import Blob
+
+_SERIES: dict[str, type[Series]] = {"scalar": Scalars, "histogram": Histograms, "tensor": Tensors}
+_S = TypeVar("_S", bound=Series)
+
+
+class Run:
+    """What was recorded into one directory, by whatever library: MindSpore's and TensorBoard's files, ours and others'.
+
+    Files are read at the first question, every checksum verified; ``refresh`` reads what came since. By default this is the *resolved*
+    view: what a restarted run recorded anew replaces what it had recorded before, points are sorted by step. The *raw* view has all points
+    of all files, in their order. In both a point that was written in two formats comes once.
+
+    Attributes:
+        path: the directory (or one summary file).
+        raw: which view this is.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, raw: bool = False) -> None:
+        """Open a run; nothing is read yet.
+
+        Raises:
+            FileNotFoundError: there is no such directory.
+        """
+        self.path = Path(path)
+        if not self.path.exists():
+            raise FileNotFoundError(f"path {os.fspath(path)!r}: no such directory; give the one that a record or collector wrote into")
+        self.raw = raw
+
+    def __repr__(self) -> str:
+        return f"<Run {str(self.path)!r}>"
+
+    def refresh(self) -> Run:
+        """Read what was written since the last look; gives the run itself."""
+        self._files.poll()
+        self.__dict__.pop("_view", None)
+        return self
+
+    def tags(self) -> dict[str, list[str]]:
+        """The sorted tags of each kind: ``{"scalar": ["accuracy", "loss"], "histogram": [...], ...}``."""
+        found: dict[str, list[str]] = {}
+        for kind, tag in self._view.keys:
+            found.setdefault(kind, []).append(tag)
+        return found
+
+    def points(self, kind: str, tag: str) -> Series:
+        """The points of one kind and tag, whatever the kind.
+
+        Raises:
+            KeyError: there is no such tag; the message names those that are alike.
+        """
+        return self._series(_SERIES.get(kind, Series), kind, tag)
+
+    def scalars(self, tag: str) -> Scalars:
+        """Scalars of a tag: arrays ``step``, ``wall_time`` and ``value``.
+
+        Raises:
+            KeyError: there is no such tag.
+        """
+        return self._series(Scalars, "scalar", tag)
+
+    def histograms(self, tag: str) -> Histograms:
+        """Histograms of a tag.
+
+        Raises:
+            KeyError: there is no such tag.
+        """
+        return self._series(Histograms, "histogram", tag)
+
+    def images(self, tag: str) -> Series:
+        """Images of a tag; where others put several in one value, they come as a tensor of encoded files.
+
+        Raises:
+            KeyError: there is no such tag.
+        """
+        return self._series(Series, "image", tag)
+
+    def tensors(self, tag: str) -> Tensors:
+        """Tensors of a tag.
+
+        Raises:
+            KeyError: there is no such tag.
+        """
+        return self._series(Tensors, "tensor", tag)
+
+    def graph(self) -> list[Blob]:
+        """Every recorded graph, serialised as its file has it, by age."""
+        return self._blobs("graph")
+
+    def lineage(self) -> list[Blob]:
+        """Every recorded piece of lineage, serialised; ``metadata`` is empty."""
+        return self._blobs("lineage")
+
+    def landscapes(self) -> list[Blob]:
+        """Every recorded loss landscape, serialised."""
+        return self._blobs("landscape")
+
+    @property
+    def damage(self) -> list[Damage]:
+        """What is lost: damaged places of files, but for those whose records a twin in the other format has."""
+        return self._view.losses()
+
+    @property
+    def files(self) -> list[FileReport]:
+        """Each file, with all its damage, and whether its end is torn."""
+        sources = self._files.sources
+        return [FileReport(each.path, each.format, each.records, each.size, each.damage, each.truncated) for each in sources]
+
+    def long_form(self) -> tables.Long:
+        """All points in columns: kind, tag, step, wall_time, value (NaN for what is no scalar)."""
+        view = self._view
+        return tables.long_form((key, view.track(key)) for key in view.keys)
+
+    def to_pandas(self) -> Any:
+        """A ``pandas.DataFrame`` with a row per point: kind, tag, step, wall_time, value (float64; NaN for what is no scalar).
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+        """
+        return tables.to_pandas(self.long_form().columns())
+
+    def to_arrow(self) -> Any:
+        """The same as a ``pyarrow.Table``; value is null for what is no scalar.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
+        """
+        found = self.long_form()
+        return tables.to_arrow(found.columns(), found.is_scalar)
+
+    def to_polars(self) -> Any:
+        """The same as a ``polars.DataFrame``; value is null for what is no scalar.
+
+        Raises:
+            MissingExtraError: polars is not installed.
+        """
+        found = self.long_form()
+        return tables.to_polars(found.columns(), found.is_scalar)
+
+    def _series(self, series: type[_S], kind: str, tag: str) -> _S:
+        return series(kind, tag, self._view.track((kind, tag)), Reader(self._files))
+
+    def _blobs(self, kind: str) -> list[Blob]:
+        points = [point for tag in self.tags().get(kind, []) for point in self._series(Series, kind, tag)]
+        points.sort(key=lambda point: point.wall_time)
+        return [point.value for point in points if isinstance(point.value, Blob)]
+
+    @cached_property
+    def _files(self) -> Files:
+        files = Files(self.path)
+        files.poll()
+        return files
+
+    @cached_property
+    def _view(self) -> View:
+        return View(self._files.sources, raw=self.raw)

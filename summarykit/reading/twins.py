@@ -1,0 +1,116 @@
+"""Two files of one writer, one per format, hold the same points: each is taken once, and what one lost comes from the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from summarykit.formats import names
+from summarykit.formats.origin import Origin
+from summarykit.reading.damage import Damage
+from summarykit.reading.source import Key, Source
+from summarykit.reading.track import Track, concatenate
+from summarykit.shapes import Ints
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The files of one writer and one rotation: one, or two twins with MindSpore's first."""
+
+    sources: tuple[Source, ...]
+
+    @property
+    def origin(self) -> Origin | None:
+        """Who wrote them."""
+        return next((source.origin for source in self.sources if source.origin), None)
+
+    @property
+    def keys(self) -> list[Key]:
+        """Kind and tag of everything in them."""
+        return list(dict.fromkeys(key for source in self.sources for key in source.keys))
+
+    def track(self, key: Key) -> Track:
+        """The points of one kind and tag, each once."""
+        held = [source for source in self.sources if key in source.keys]
+        tracks = [source.track(key) for source in held]
+        return tracks[0] if len(tracks) == 1 else merge(tracks[0], tracks[1], *map(is_sound, held))
+
+    def losses(self) -> list[Damage]:
+        """Damage whose records no twin has either."""
+        if len(self.sources) == 1:
+            return self.sources[0].damage
+        one, other = self.sources
+        return _lost(one, other) + _lost(other, one)
+
+
+def units(sources: Iterable[Source]) -> list[Unit]:
+    """Pair the twins among files of one directory."""
+    by_stem: dict[object, list[Source]] = {}
+    for source in sources:
+        name = names.parse(source.path.name)
+        by_stem.setdefault(name.twin if name else source.path, []).append(source)
+    found = []
+    for alike in by_stem.values():
+        first = {source.format: source for source in sorted(alike, key=lambda source: source.format)}
+        found.append(Unit(tuple(first.values())))
+        found += [Unit((source,)) for source in alike if source not in first.values()]
+    return found
+
+
+def is_sound(source: Source) -> bool:
+    """Whether everything that was written into a file is there."""
+    return not source.damage and source.truncated is None
+
+
+def merge(one: Track, other: Track, one_sound: bool, other_sound: bool) -> Track:
+    """Each (step, occurrence) once: from ``one`` where it has it."""
+    if one_sound and len(one) >= len(other):
+        return one
+    if other_sound and len(other) >= len(one):
+        return other
+    mine, theirs = _occurrences(one.steps, other.steps)
+    joined = concatenate([one, other.take(~np.isin(theirs, mine))])
+    return joined.take(np.argsort(joined.wall_times, kind="stable"))
+
+
+def _occurrences(one: Ints, other: Ints) -> tuple[Ints, Ints]:
+    """A number for each (step, how many times that step came before), the same in both."""
+    _, step = np.unique(np.concatenate([one, other]), return_inverse=True)
+    counts = [_count_before(part) for part in (step[: len(one)], step[len(one) :])]
+    width = max((int(count.max()) for count in counts if len(count)), default=0) + 1
+    return step[: len(one)] * width + counts[0], step[len(one) :] * width + counts[1]
+
+
+def _count_before(values: Ints) -> Ints:
+    """For each value, how many equal ones stand before it."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    first = np.searchsorted(ordered, ordered, side="left")
+    counts = np.empty(len(values), np.int64)
+    counts[order] = np.arange(len(values)) - first
+    return counts
+
+
+def _lost(source: Source, twin: Source) -> list[Damage]:
+    """Damage of a file that its twin does not make good."""
+    if is_sound(twin):
+        return []
+    return [each for each in source.damage if _more_points(twin, source, each) < each.records]
+
+
+def _more_points(twin: Source, source: Source, damage: Damage) -> int:
+    """How many points a twin has in excess between the points around a damage."""
+    begin, end = -np.inf, np.inf
+    for key in source.keys:
+        track = source.track(key)
+        at = int(np.searchsorted(track.offsets, damage.offset))
+        begin = max(begin, track.wall_times[at - 1]) if at else begin
+        end = min(end, track.wall_times[at]) if at < len(track) else end
+    return _between(twin, begin, end) - _between(source, begin, end)
+
+
+def _between(source: Source, begin: float, end: float) -> int:
+    times = (source.track(key).wall_times for key in source.keys)
+    return sum(int(((begin <= each) & (each <= end)).sum()) for each in times)
