@@ -1,0 +1,24 @@
+"""torch.utils.tensorboard.SummaryWriter with default arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch.utils.tensorboard import SummaryWriter
+
+from contestants.style import TensorBoardStyle
+
+IMPORT = "from torch.utils.tensorboard import SummaryWriter"
+
+
+class Writer(TensorBoardStyle):
+    """PyTorch's."""
+
+    def __init__(self, directory: str) -> None:
+        self.writer = SummaryWriter(directory)
+
+    def histogram_kernel(self, values: Any) -> Any:
+        """A histogram in the default buckets, not written."""
+        from torch.utils.tensorboard.summary import make_histogram
+
+        return make_histogram(values, self.writer.default_bins)

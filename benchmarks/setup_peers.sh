@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# The environments of the libraries that summarykit is compared with, in .envs (or $SUMMARYKIT_ENVS):
+#   bash benchmarks/setup_peers.sh [python3.11]
+# Two of them, because MindSpore and the others pin what they share. About 2 GB on a fresh machine.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+python=${1:-python3.11}
+envs=${SUMMARYKIT_ENVS:-.envs}
+
+environment() {
+    local folder=$envs/$1
+    shift
+    [ -x "$folder/bin/python" ] || "$python" -m venv "$folder"
+    "$folder/bin/python" -m pip install --quiet "$@"
+}
+
+# crc32c: tensorboardX uses it where it is there, and is slower without.
+environment peers torch==2.13.0 tensorboardX tensorboard tensorboard-data-server tbparse crc32c
+environment mindspore mindspore==2.10.0 psutil
+
+"$envs/peers/bin/python" -c 'import torch.utils.tensorboard, tensorboardX, tbparse, tensorboard_data_server, crc32c'
+"$envs/mindspore/bin/python" -c 'from mindspore.train.summary import SummaryRecord'
+echo "ready: $(cd "$envs" && pwd)/peers, $(cd "$envs" && pwd)/mindspore"
