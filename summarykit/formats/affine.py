@@ -48,16 +48,25 @@ def zeros_crc(length: int) -> int:
     return crc32c(bytes(length))
 
 
-def column_crc(rows: Bytes2D, start: int, stop: int) -> UInt32:
-    """What the bytes in columns ``[start, stop)`` add to each row's checksum: uint32, shape ``[n]``."""
-    width = rows.shape[1]
-    total = np.zeros(len(rows), np.uint32)
-    if (stop - start) % 2:
-        stop -= 1
-        total ^= byte_table(width - 1 - stop)[rows[:, stop]]
-    words = np.ascontiguousarray(rows[:, start:stop]).view("<u2")
+def column_crc(column: Bytes2D, following: int) -> UInt32:
+    """What some columns add to the checksum of each row.
+
+    Args:
+        column: their bytes, uint8 ``[n, width]``.
+        following: number of bytes that stand behind them in the row.
+
+    Returns:
+        uint32, shape ``[n]``.
+    """
+    width = column.shape[1]
+    total = np.zeros(len(column), np.uint32)
+    if width % 2:
+        width -= 1
+        total ^= byte_table(following)[column[:, width]]
+        following += 1
+    words = np.ascontiguousarray(column[:, :width]).view("<u2")
     for place in range(words.shape[1]):
-        total ^= word_table(width - 2 - start - 2 * place).take(words[:, place])
+        total ^= word_table(following + width - 2 - 2 * place).take(words[:, place])
     return total
 
 
@@ -69,7 +78,7 @@ def crc_rows(rows: Bytes2D) -> UInt32:
     crcs = np.empty(len(rows), np.uint32)
     for start in range(0, len(rows), _ROWS_AT_ONCE):
         block = rows[start : start + _ROWS_AT_ONCE]
-        crcs[start : start + len(block)] = column_crc(block, 0, length) ^ np.uint32(zeros_crc(length))
+        crcs[start : start + len(block)] = column_crc(block, 0) ^ np.uint32(zeros_crc(length))
     return crcs
 
 

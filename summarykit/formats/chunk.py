@@ -9,7 +9,6 @@ import numpy as np
 
 from summarykit.shapes import Ints
 
-
 _JOINED = 2**18    # bytes up to which one copy is cheaper than one system call per buffer
 
 

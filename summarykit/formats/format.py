@@ -6,23 +6,25 @@ from typing import Any, Protocol
 
 from summarykit.formats.names import Stem
 from summarykit.formats.origin import Origin
-from summarykit.formats.scalars import ScalarEncoder
 from summarykit.shapes import Point
 
 
 class Format(Protocol):
-    """How shapes lie in the files of one viewer."""
+    """How shapes lie in the files of one viewer.
+
+    Attributes:
+        name: how users call it.
+        scalar_field: field of ``Summary.Value`` that holds a scalar's float32; ``formats.scalars`` writes these by the thousand.
+    """
 
     name: str
+    scalar_field: int
 
     def file_name(self, prefix: str, stem: Stem, suffix: str) -> str:
         """Name of a file of this format."""
 
     def opening(self, origin: Origin, wall_time: float) -> list[bytes]:
         """Payloads of the records that every file begins with."""
-
-    def scalars(self) -> ScalarEncoder:
-        """A new encoder for batches of scalars."""
 
     def payload(self, point: Point) -> list[Any] | None:
         """A point's payload as buffers to be joined; None where the viewer has no place for its kind."""

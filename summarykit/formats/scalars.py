@@ -69,24 +69,45 @@ class _Family:
 
 
 @dataclass
+class _Records:
+    """The records of one family in a batch: right-aligned rows, and where each belongs."""
+
+    chosen: Ints
+    sizes: Ints
+    rows: Rows
+    crcs: UInt32
+    key_column: int
+
+    def rekey(self, old: int, new: int) -> None:
+        """Turn the rows into those of the format that keeps the number in field ``new``, and complete their checksums."""
+        end = self.rows.shape[1] - framing.FOOTER
+        difference = _number_key(old) ^ _number_key(new)
+        self.rows[:, self.key_column] ^= np.uint8(difference)
+        self.crcs ^= affine.byte_table(end - 1 - self.key_column)[difference]
+        self.rows[:, end:] = _as_bytes(affine.mask(self.crcs), "<u4")
+
+
+@dataclass
 class ScalarEncoder:
-    """Encodes batches for one format; remembers the tags it has seen.
+    """Encodes batches for several formats at once; remembers the tags it has seen.
 
     Attributes:
-        number_field: field of ``Summary.Value`` that holds the float32.
+        number_fields: for each format the field of ``Summary.Value``, below 16, that holds the float32.
     """
 
-    number_field: int
+    number_fields: Sequence[int]
     _ids: dict[str, int] = field(default_factory=dict)
     _tags: list[bytes] = field(default_factory=list)
     _families: dict[tuple[int, bool], _Family] = field(default_factory=dict)
 
-    def encode(self, batch: ScalarBatch) -> Chunk:
-        """Frame a batch, in its order."""
+    def encode(self, batch: ScalarBatch) -> list[Chunk]:
+        """Frame a batch, in its order: one chunk per format."""
         if not len(batch):
-            return EMPTY
+            return [EMPTY for _ in self.number_fields]
         ids = None if len(batch) < _FEW else self._look_up(batch.tags)
-        return self._one_by_one(batch) if ids is None else self._by_matrix(ids, batch)
+        if ids is None:
+            return [one_by_one(number_field, batch) for number_field in self.number_fields]
+        return self._by_matrix(ids, batch)
 
     def _look_up(self, tags: Sequence[str]) -> Ints | None:
         """Number of each tag; None where one is too long for the matrix."""
@@ -102,30 +123,39 @@ class ScalarEncoder:
                     self._tags.append(raw)
             return self._look_up(tags)
 
-    def _one_by_one(self, batch: ScalarBatch) -> Chunk:
-        columns = batch.steps.tolist(), batch.wall_times.tolist(), batch.values.tolist()
-        payloads = (payload(self.number_field, tag.encode(), *rest) for tag, *rest in zip(batch.tags, *columns, strict=True))
-        return chunk([[framing.frame(each)] for each in payloads])
-
-    def _by_matrix(self, ids: Ints, batch: ScalarBatch) -> Chunk:
-        steps = batch.steps.view(np.uint64)
-        step_sizes = np.searchsorted(_VARINT_LIMITS, steps, side="right") + 1
+    def _by_matrix(self, ids: Ints, batch: ScalarBatch) -> list[Chunk]:
         exact = needs_exact(batch.values)
-        kinds = step_sizes * 2 + exact
+        kinds = (np.searchsorted(_VARINT_LIMITS, batch.steps.view(np.uint64), side="right") + 1) * 2 + exact
         parts = []
         for kind in np.flatnonzero(np.bincount(kinds)).tolist():
-            chosen = np.flatnonzero(kinds == kind) if len(kinds) else kinds
-            family = self._family(kind // 2, bool(kind % 2))
-            parts.append((chosen, _fill(family, ids[chosen], kind // 2, bool(kind % 2), steps, batch, chosen), family.lengths[ids[chosen]]))
-        return _lay_out(parts, len(ids))
+            chosen = np.flatnonzero(kinds == kind)
+            parts.append(_fill(self._family(kind // 2, bool(kind % 2)), ids[chosen], kind // 2, bool(kind % 2), batch, chosen))
+        chunks, present = [], self.number_fields[0]
+        for number_field in self.number_fields:
+            for part in parts:
+                part.rekey(present, number_field)
+            chunks.append(_lay_out(parts, len(ids)))
+            present = number_field
+        return chunks
 
     def _family(self, step_size: int, exact: bool) -> _Family:
         family = self._families.get((step_size, exact))
         known = 0 if family is None else len(family.lengths)
         if family is None or known < len(self._tags):
-            new = [_template(self.number_field, tag, step_size, exact) for tag in self._tags[known:]]
+            new = [_template(self.number_fields[0], tag, step_size, exact) for tag in self._tags[known:]]
             family = self._families[step_size, exact] = _grow(family, new)
         return family
+
+
+def one_by_one(number_field: int, batch: ScalarBatch) -> Chunk:
+    """Frame a batch the plain way."""
+    columns = batch.steps.tolist(), batch.wall_times.tolist(), batch.values.tolist()
+    payloads = (payload(number_field, tag.encode(), *rest) for tag, *rest in zip(batch.tags, *columns, strict=True))
+    return chunk([[framing.frame(each)] for each in payloads])
+
+
+def _number_key(number_field: int) -> int:
+    return wire.key(number_field, wire.FIXED32)[0]
 
 
 def _template(number_field: int, tag: bytes, step_size: int, exact: bool) -> bytes:
@@ -147,37 +177,28 @@ def _grow(family: _Family | None, templates: list[bytes]) -> _Family:
     return _Family(rows, np.fromiter(map(len, every), np.int64, len(every)), crcs)
 
 
-def _fill(family: _Family, ids: Ints, step_size: int, exact: bool, steps: Any, batch: ScalarBatch, chosen: Ints) -> Rows:
-    """The records of one family, as right-aligned rows."""
+def _fill(family: _Family, ids: Ints, step_size: int, exact: bool, batch: ScalarBatch, chosen: Ints) -> _Records:
+    """Copy the templates and put in what varies."""
     rows = family.rows.take(ids, axis=0)
-    end = rows.shape[1] - framing.FOOTER
-    values = batch.values[chosen]
-    rows[:, end - 8 : end] = _as_bytes(batch.wall_times[chosen], "<f8")
-    step_end = end - 9
-    rows[:, step_end - step_size : step_end] |= _varints(steps[chosen], step_size)
-    value_end = step_end - step_size - 1
-    spans = [(end - 8, end), (step_end - step_size, step_end)]
-    if exact:
-        rows[:, value_end - 8 : value_end] = _as_bytes(values, "<f8")
-        spans.append((value_end - 8, value_end))
-        value_end -= 10
-    with np.errstate(over="ignore"):
-        rows[:, value_end - 4 : value_end] = _as_bytes(values, "<f4")
-    spans.append((value_end - 4, value_end))
-    rows[:, end:] = _as_bytes(affine.mask(_checksums(family, ids, rows, spans)), "<u4")
-    return rows
-
-
-def _checksums(family: _Family, ids: Ints, rows: Rows, spans: list[tuple[int, int]]) -> UInt32:
-    """The template's checksum XOR what the varying columns add (their continuation bits are in the template already)."""
     content = rows[:, : rows.shape[1] - framing.FOOTER]
-    total = family.crcs[ids]
-    for start, stop in spans:
-        total = total ^ affine.column_crc(content, start, stop)
-    start, stop = spans[1]
-    blank = np.full((1, content.shape[1]), 0, np.uint8)
-    blank[0, start : stop - 1] = 0x80
-    return total ^ affine.column_crc(blank, start, stop)
+    end = content.shape[1]
+    crcs = family.crcs[ids]
+    values = batch.values[chosen]
+
+    def put(stop: int, column: Rows) -> None:
+        span = slice(stop - column.shape[1], stop)
+        content[:, span] |= column
+        crcs.__ixor__(affine.column_crc(column, end - stop))
+
+    put(end, _as_bytes(batch.wall_times[chosen], "<f8"))
+    put(end - 9, _varints(batch.steps[chosen].view(np.uint64), step_size))
+    number_end = end - 10 - step_size
+    if exact:
+        put(number_end, _as_bytes(values, "<f8"))
+        number_end -= 10
+    with np.errstate(over="ignore"):
+        put(number_end, _as_bytes(values, "<f4"))
+    return _Records(chosen, family.lengths[ids], rows, crcs, number_end - 5)
 
 
 def _as_bytes(column: Any, dtype: str) -> Rows:
@@ -191,19 +212,19 @@ def _varints(numbers: NDArray[np.uint64], size: int) -> Rows:
     return ((numbers[:, None] >> shifts) & np.uint64(0x7F)).astype(np.uint8)
 
 
-def _lay_out(parts: list[tuple[Ints, Rows, Ints]], count: int) -> Chunk:
+def _lay_out(parts: list[_Records], count: int) -> Chunk:
     """Put the rows of all families, in their original order, one behind the other."""
     lengths = np.empty(count, np.int64)
-    for chosen, _, sizes in parts:
-        lengths[chosen] = sizes
+    for part in parts:
+        lengths[part.chosen] = part.sizes
     ends = np.cumsum(lengths)
     out = np.empty(int(ends[-1]), np.uint8)
     starts = ends - lengths
-    for chosen, rows, sizes in parts:
-        for size in np.flatnonzero(np.bincount(sizes)).tolist():
-            picked = np.flatnonzero(sizes == size)
-            records = np.ascontiguousarray(rows[picked, rows.shape[1] - size :])
-            _windows(out, size)[starts[chosen[picked]]] = records.view(f"V{size}").reshape(-1)
+    for part in parts:
+        for size in np.flatnonzero(np.bincount(part.sizes)).tolist():
+            picked = np.flatnonzero(part.sizes == size)
+            records = np.ascontiguousarray(part.rows[picked, -size:])
+            _windows(out, size)[starts[part.chosen[picked]]] = records.view(f"V{size}").reshape(-1)
     return Chunk([out.data], ends)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from summarykit.formats import framing
 from summarykit.formats.chunk import EMPTY, chunk
-from summarykit.formats.scalars import ScalarBatch
+from summarykit.formats.scalars import ScalarBatch, ScalarEncoder
 from summarykit.shapes import Point, Scalar, Tensor
 from summarykit.writing import lifecycle
 from summarykit.writing.batch import Batch, columns, size
@@ -49,7 +49,7 @@ class Writer:
         self.stats = Stats(str(self.options.directory))
         self.buffer = Buffer(self.options.on_full, self._attend, lifecycle.pump().wake)
         self._output = Output(self.options, self.stats, self._failed)
-        self._encoders = [layout.scalars() for layout in self._output.formats]
+        self._encoder = ScalarEncoder([layout.scalar_field for layout in self._output.formats])
         self._exporter = Exporter(self.options.directory) if self.options.export else None
         self._executor: Executor = ThreadExecutor(lifecycle.pump().wake)
         self._requests: deque[Request] = deque()
@@ -195,7 +195,7 @@ class Writer:
         """Encode and write; what fails is tried again in halves, so that one bad value costs itself alone."""
         try:
             batch = columns(batches)
-            chunks = [encoder.encode(batch) for encoder in self._encoders]
+            chunks = self._encoder.encode(batch)
         except Exception as error:  # noqa: BLE001  such as a MemoryError, where half as much may do
             self._write_in_halves(batches, error)
             return

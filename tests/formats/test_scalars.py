@@ -30,18 +30,17 @@ def batch(rows, tags):
 
 @given(st.lists(ROWS, min_size=scalars._FEW, max_size=120), st.lists(TAGS, min_size=1, max_size=10, unique=True))
 def test_matrix_equals_one_by_one(rows, tags):
-    encoder = ScalarEncoder(2)
     some = batch(rows, tags)
-    by_matrix = encoder.encode(some)
-    plainly = encoder._one_by_one(some)
-    assert b"".join(by_matrix.data) == b"".join(plainly.data)
-    assert by_matrix.ends.tolist() == plainly.ends.tolist()
+    for number_field, by_matrix in zip((3, 2, 5), ScalarEncoder([3, 2, 5]).encode(some), strict=True):
+        plainly = scalars.one_by_one(number_field, some)
+        assert b"".join(by_matrix.data) == b"".join(plainly.data)
+        assert by_matrix.ends.tolist() == plainly.ends.tolist()
 
 
 @given(st.lists(ROWS, min_size=1, max_size=60), st.lists(TAGS, min_size=1, max_size=5, unique=True), st.sampled_from(["mindspore", "tensorboard"]))
 def test_protobuf_reads_what_was_meant(rows, tags, name):
     some = batch(rows, tags)
-    chunk = FORMATS.get(name)().scalars().encode(some)
+    (chunk,) = ScalarEncoder([FORMATS.get(name).scalar_field]).encode(some)
     event_class = message("mindspore.irpb.Event" if name == "mindspore" else "tensorboard.Event")
     events = [event_class.FromString(payload) for payload in payloads_of(b"".join(chunk.data))]
     assert [event.step for event in events] == some.steps.tolist()
@@ -66,28 +65,28 @@ def same(one, other):
 
 def test_new_tags_join_known_ones():
     """A later batch with more and longer tags widens the templates; those of the first stay right."""
-    encoder = ScalarEncoder(3)
+    encoder = ScalarEncoder([3])
     for count in (1, 3, 40):
         tags = ["t" * (1 + 4 * place) for place in range(count)]
         some = batch([(place, 1000 + place, 1.5, 0.1 * place) for place in range(64)], tags)
-        assert b"".join(encoder.encode(some).data) == b"".join(encoder._one_by_one(some).data)
+        assert b"".join(encoder.encode(some)[0].data) == b"".join(scalars.one_by_one(3, some).data)
 
 
 def test_a_very_long_tag_is_encoded_alone():
     tags = ["x" * 5000, "y"]
     some = batch([(place, place, 0.0, 1.0) for place in range(50)], tags)
-    chunk = ScalarEncoder(2).encode(some)
+    (chunk,) = ScalarEncoder([2]).encode(some)
     assert len(payloads_of(b"".join(chunk.data))) == 50
 
 
 def test_an_empty_batch_is_nothing():
-    assert ScalarEncoder(2).encode(batch([], ["a"])).nbytes == 0
+    assert [chunk.nbytes for chunk in ScalarEncoder([2, 3]).encode(batch([], ["a"]))] == [0, 0]
 
 
 def test_fi9_bytes_per_event():
     """FI9: at most 60 bytes an event for a tag of ordinary length, and 10 more where float64 is needed."""
     tags = ["train/loss"]
-    single = ScalarEncoder(2).encode(batch([(0, 1000, 1.7e9, 0.5)] * 100, tags))
-    double = ScalarEncoder(2).encode(batch([(0, 1000, 1.7e9, 0.1)] * 100, tags))
+    (single,) = ScalarEncoder([2]).encode(batch([(0, 1000, 1.7e9, 0.5)] * 100, tags))
+    (double,) = ScalarEncoder([2]).encode(batch([(0, 1000, 1.7e9, 0.1)] * 100, tags))
     assert single.nbytes <= 60 * 100
     assert double.nbytes == single.nbytes + 10 * 100

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from summarykit.formats import names, origin, wire
-from summarykit.formats.scalars import ScalarEncoder, payload
+from summarykit.formats.scalars import payload
 from summarykit.shapes import Array, Blob, Histogram, Image, Point, Scalar, Tensor
 
 VERSION = "MindSpore.Event:1"
@@ -25,6 +25,7 @@ class MindSporeFormat:
     """Files that MindInsight opens."""
 
     name = "mindspore"
+    scalar_field = SCALAR_VALUE
 
     def file_name(self, prefix: str, stem: names.Stem, suffix: str) -> str:
         """Name of a file of this format."""
@@ -33,10 +34,6 @@ class MindSporeFormat:
     def opening(self, origin: origin.Origin, wall_time: float) -> list[bytes]:
         """The version record, with the origin."""
         return [wire.double(1, wall_time) + wire.text(3, VERSION) + origin.encode()]
-
-    def scalars(self) -> ScalarEncoder:
-        """A new encoder for batches of scalars."""
-        return ScalarEncoder(SCALAR_VALUE)
 
     def payload(self, point: Point) -> list[Any] | None:
         """A point's event, as buffers; every shape has a place here."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from summarykit.formats import names, origin, wire
-from summarykit.formats.scalars import ScalarEncoder, payload
+from summarykit.formats.scalars import payload
 from summarykit.shapes import Blob, Histogram, Image, Point, Scalar, Tensor
 
 VERSION = "brain.Event:2"
@@ -26,6 +26,7 @@ class TensorBoardFormat:
     """Files that TensorBoard opens."""
 
     name = "tensorboard"
+    scalar_field = SIMPLE_VALUE
 
     def file_name(self, prefix: str, stem: names.Stem, suffix: str) -> str:
         """Name of a file of this format."""
@@ -43,10 +44,6 @@ class TensorBoardFormat:
         first_file = origin.segment == 0
         steps = [LAST_STEP] + ([origin.resume_step] if origin.resume_step is not None and first_file else [])
         return [version, *(stamp + wire.integer(2, step) + wire.data(7, wire.integer(1, 1)) for step in steps)]
-
-    def scalars(self) -> ScalarEncoder:
-        """A new encoder for batches of scalars."""
-        return ScalarEncoder(SIMPLE_VALUE)
 
     def payload(self, point: Point) -> list[Any] | None:
         """A point's event, as buffers; None for a blob that no plugin here would show."""
