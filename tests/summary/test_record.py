@@ -205,8 +205,9 @@ def test_npy_export(tmp_path):
         record.record(5)
     found = sorted(tmp_path.glob("export_*/tensor/*.npy"))
     assert len(found) == 2
-    assert found[0].name == "a%2Fb%20c_5.npy"
-    assert [np.load(path).tolist() for path in found] == [[0, 1, 2], [0, 1, 2, 3]]
+    assert found[1].name == "a%2Fb%20c_5.npy"
+    assert len(found[0].name) < 255
+    assert [np.load(path).tolist() for path in found] == [[0, 1, 2, 3], [0, 1, 2]]
 
 
 def test_va2_first_non_finite_step_of_each_tag(tmp_path):
