@@ -162,7 +162,7 @@ def _unmasked(array: Any) -> Array:
 def _asarray(value: Any) -> Array:
     if isinstance(value, (list, tuple)):
         return _from_sequence(value)
-    if isinstance(value, (bool, int, float, np.generic)) or _speaks_array(value):
+    if isinstance(value, (bool, int, float, range, np.generic)) or _speaks_array(value):
         return np.asarray(value)
     if hasattr(value, "__dlpack__"):
         return np.from_dlpack(value)

@@ -31,7 +31,7 @@ def encode(pixels: Array) -> bytes:
     height, width, channels = pixels.shape
     depth = 8 * pixels.dtype.itemsize
     header = struct.pack(">IIBBBBB", width, height, depth, _COLOUR_TYPES[channels], 0, 0, 0)
-    data = compressor()(memoryview(_filtered(pixels)))
+    data = compressor()(_filtered(pixels).data)
     return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + _chunk(b"IDAT", data) + _chunk(b"IEND", b"")
 
 

@@ -24,7 +24,7 @@ class ScalarKind:
         Raises:
             RefusedValueError: not one real number, or beyond the range of float64.
         """
-        if type(value) is float:
+        if type(value) is float and not options:
             return value
         no_options(self.name, options)
         held = hold(value)
