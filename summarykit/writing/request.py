@@ -7,8 +7,11 @@ import time
 from collections.abc import Callable
 
 
+_LOOK_SECS = 0.25    # between two looks for progress
+
+
 class Request:
-    """A wish to the pump. The wait is one C call, so it may run in a signal handler, and an interrupt leaves nothing half done."""
+    """A wish to the pump. The wait is a C call, so it may run in a signal handler, and an interrupt leaves nothing half done."""
 
     def __init__(self, *, sync: bool, closing: bool = False) -> None:
         """Ask to flush; then to ``sync`` to the disk, and to close the files."""
@@ -27,12 +30,13 @@ class Request:
 
     def wait(self, patience: float, progress: Callable[[], object]) -> bool:
         """Wait as long as there is progress, and ``patience`` seconds without; True where everything is in the file."""
-        seen = progress()
-        while not self._done.acquire(timeout=patience):
+        seen, end = progress(), time.monotonic() + patience
+        while not self._done.acquire(timeout=max(0.0, min(_LOOK_SECS, end - time.monotonic()))):
             now = progress()
-            if now == seen:
+            if now != seen:
+                seen, end = now, time.monotonic() + patience
+            elif time.monotonic() >= end:
                 return False
-            seen = now
         self._done.release()
         return self.succeeded
 
