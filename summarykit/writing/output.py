@@ -7,7 +7,6 @@ import itertools
 import os
 import threading
 import time
-import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -26,6 +25,9 @@ from summarykit.writing.options import WriterOptions
 from summarykit.writing.stats import Stats
 from summarykit.writing.tails import cut_torn_tails
 
+TAIL_SECS = 2.0
+"""How long ``close()`` waits for the torn tails of earlier runs to be cut."""
+
 _counter = itertools.count()
 
 
@@ -41,12 +43,13 @@ class Output:
         self._options = options
         self._stats = stats
         self._process = Process.current()
-        self._session = uuid.uuid4().hex
+        self._session = os.urandom(16).hex()
         self._counter = next(_counter)
         self._segment = 0
         self._files: list[RecordFile] = []
         self._left: list[Path] = []    # rotated files that no sync has seen
         self._opening_sizes: list[int] = []
+        self._tails: threading.Thread | None = None
         self._failed = failed
 
     def write(self, chunks: list[Chunk], values: int) -> None:
@@ -95,6 +98,8 @@ class Output:
             self._give_up()
             self.sync()
             self._leave()
+        if self._tails is not None:
+            self._tails.join(TAIL_SECS)    # what it leaves uncut hides this run from the viewers
 
     def abandon(self) -> None:
         """Forget the files without writing: they belong to the parent of this forked process."""
@@ -128,8 +133,10 @@ class Output:
 
     def _cut_torn_tails(self, names: list[str]) -> None:
         """Beside the pump; where no thread can be started any more that waits for the next run."""
+        cutting = threading.Thread(target=cut_torn_tails, args=(self._options.directory, names), name="summarykit-tails", daemon=True)
         with suppress(RuntimeError):
-            threading.Thread(target=cut_torn_tails, args=(self._options.directory, names), name="summarykit-tails", daemon=True).start()
+            cutting.start()
+            self._tails = cutting
 
     def _create(self, stem: Stem) -> list[RecordFile]:
         """The files of one stem, or none where another process was quicker."""

@@ -183,7 +183,7 @@ def assert_same_counts(seen: np.ndarray, wanted: np.ndarray) -> None:
 def pictures(run_dir: Path) -> dict[tuple[str, int], bytes]:
     """The PNG files that our reader gives back."""
     run = Run(str(run_dir))
-    return {(tag, step): run.images(tag).at(step).encoded for tag in IMAGES for step in STEPS}
+    return {(tag, step): run.images(tag).at(step).value.encoded for tag in IMAGES for step in STEPS}
 
 
 @pytest.mark.parametrize("way", WAYS)
