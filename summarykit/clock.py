@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +28,7 @@ class Process:
     @classmethod
     def current(cls) -> Process:
         """The calling process."""
-        return cls(os.getpid(), start_ticks(os.getpid()), _boot_id(), _pid_namespace(), socket.gethostname())
+        return cls(os.getpid(), start_ticks(os.getpid()), _boot_id(), _pid_namespace(), _host())
 
     def surely_dead(self) -> bool:
         """True only where this machine can know: same kernel, same table of processes, and nobody there with that start."""
@@ -58,6 +57,14 @@ def _start_by_psutil(pid: int) -> int:
         return int(psutil.Process(pid).create_time() * 1000)
     except psutil.Error:
         return 0
+
+
+def _host() -> str:
+    if hasattr(os, "uname"):
+        return os.uname().nodename
+    import platform
+
+    return platform.node()
 
 
 def _boot_id() -> str:

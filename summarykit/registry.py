@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 
@@ -57,6 +59,8 @@ class Registry(Generic[T]):
         return name in self._ours or any(name == point.name for point in self._entry_points())
 
     def _entry_points(self) -> Iterable[EntryPoint]:
+        from importlib.metadata import entry_points    # takes as long to import as half of NumPy
+
         return entry_points(group=f"summarykit.{self.what}")
 
     def _load_third_party(self, name: str) -> T:

@@ -7,7 +7,10 @@ of data that itself holds checksums stays well distributed.
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Callable
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
 from typing import Any
 
 MASK_DELTA = 0xA282EAD8
@@ -16,9 +19,21 @@ Extend = Callable[[int, Any], int]
 
 
 def _by_crc32c() -> Extend:
-    from crc32c import crc32c
-
+    crc32c = _compiled_part().crc32c
     return lambda value, data: int(crc32c(data, value))
+
+
+def _compiled_part() -> Any:
+    """The package's compiled module alone: its ``__init__`` (with importlib.metadata and argparse) takes longer than all of ours."""
+    package = None if "crc32c" in sys.modules else PathFinder.find_spec("crc32c")
+    found = package and PathFinder.find_spec("crc32c._crc32c", package.submodule_search_locations)
+    if not (found and found.loader):
+        import crc32c
+
+        return crc32c
+    module = module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
 
 
 def _by_google() -> Extend:

@@ -112,4 +112,5 @@ def check_formats(formats: Sequence[str]) -> None:
     if isinstance(formats, str) or not formats or len(set(formats)) != len(formats):
         raise ValueError(f"formats must be a tuple of different names out of {tuple(FORMATS)}, got {formats!r}")
     for name in formats:
-        check_choice("formats", name, FORMATS.names())
+        if name not in FORMATS:
+            check_choice("formats", name, FORMATS.names())
