@@ -1,18 +1,7 @@
 """What SummaryCollector collects, one part per file."""
 
-from summarykit.collectors.part import Part
-from summarykit.registry import Registry
+from summarykit.collectors.collector import SummaryCollector
+from summarykit.collectors.part import Part, Sink
+from summarykit.collectors.parts import PARTS
 
-PARTS: Registry[type[Part]] = Registry(
-    "collectors",
-    {
-        "metric": "summarykit.collectors.metric:Metric",
-        "learning_rate": "summarykit.collectors.learning_rate:LearningRate",
-        "parameter": "summarykit.collectors.parameter:Parameter",
-        "gradient": "summarykit.collectors.gradient:Gradient",
-        "input_data": "summarykit.collectors.input_data:InputData",
-        "tensor": "summarykit.collectors.tensor:Tensor",
-    },
-)
-
-__all__ = ["PARTS", "Part"]
+__all__ = ["PARTS", "Part", "Sink", "SummaryCollector"]

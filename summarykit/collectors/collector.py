@@ -8,8 +8,8 @@ from functools import partial
 from types import TracebackType
 from typing import Any
 
-from summarykit.collectors import PARTS
 from summarykit.collectors.collection import Collection
+from summarykit.collectors.parts import PARTS
 from summarykit.collectors.settings import LATER, Settings, custom_lineage, positive, specified_data
 from summarykit.notices import Notices
 from summarykit.summary.record import SummaryRecord

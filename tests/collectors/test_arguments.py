@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from summarykit.collectors.collector import SummaryCollector
+from summarykit.collectors import SummaryCollector
 from summarykit.training import Loop
 
 KEYS = ["collect_metric", "collect_learning_rate", "collect_gradient", "collect_input_data", "collect_tensor"]

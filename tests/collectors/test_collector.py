@@ -7,8 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from summarykit.collectors import PARTS, Part
-from summarykit.collectors.collector import SummaryCollector
+from summarykit.collectors import PARTS, Part, SummaryCollector
 from summarykit.errors import RefusedValueError
 from summarykit.training import Callback, CallbackList, Loop, RunContext, Status
 

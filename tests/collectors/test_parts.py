@@ -7,9 +7,8 @@ import copy
 import numpy as np
 import pytest
 
-from summarykit.collectors import PARTS
-from summarykit.collectors.collector import SummaryCollector
-from summarykit.collectors.input_data import image_layout
+from summarykit.collectors import PARTS, SummaryCollector
+from summarykit.collectors.input_data import image_layout, in_range
 from summarykit.collectors.learning_rate import rates
 from summarykit.collectors.network import named_gradients, named_parameters
 from summarykit.collectors.settings import Settings, specified_data
@@ -296,6 +295,19 @@ def test_small_torch_images_are_enlarged(directory):
     picture = directory.picture("input_data/auto")
     grey = picture if picture.ndim == 2 else picture[..., 0]
     np.testing.assert_array_equal(grey, np.kron(np.array([[0, 80], [160, 240]]), np.ones((32, 32))))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_normalised_images_come_into_range_and_others_stay(dtype):
+    inside = np.linspace(0, 0.9, 12).astype(dtype).reshape(1, 3, 2, 2)
+    np.testing.assert_array_equal(in_range(inside), inside)
+    stretched = in_range((inside - 0.5) * 4)
+    assert (stretched.min(), stretched.max()) == pytest.approx((0, 1))
+    assert in_range(inside * 250).max() == pytest.approx(1)
+    whole = np.arange(12, dtype=np.uint8)
+    assert in_range(whole) is whole
+    torch = pytest.importorskip("torch")
+    np.testing.assert_allclose(in_range(torch.from_numpy((inside - 0.5) * 4)).numpy(), stretched, rtol=1e-3)
 
 
 def test_layouts():
