@@ -141,7 +141,7 @@ class Collection:
         return Place(params.cur_step_num, params.get("cur_epoch_num", 1), time.monotonic() - self._begun)
 
     def _notice_jump(self, step: int) -> None:
-        if step > self._seen + 1:
+        if self._previous and step > self._seen + 1:
             message = "the loop calls its callbacks once every %d steps (%d after %d): only such steps can be collected"
             self._notices.once("jump", message, step - self._seen, step, self._seen)
 

@@ -169,8 +169,9 @@ class Loop:
     def report(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> None:
         """Hand over values by name: numbers, arrays and tensors of any framework, nested mappings of them.
 
-        They are held as they are and looked at only where something collects this step. What is reported between the steps
-        belongs to the epoch, what is reported in an evaluation to that evaluation; of one name the last value counts.
+        They are held as they are, and looked at only where something collects this step, after it: so leave them unchanged
+        until then. What is reported between the steps belongs to the epoch, what is reported in an evaluation to that
+        evaluation; of one name the last value counts.
         """
         if self._phase is None:
             self._notices.once("report", "report() outside a run: nothing records this")

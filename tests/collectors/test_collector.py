@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import signal
 
 import numpy as np
 import pytest
@@ -96,6 +97,34 @@ def test_ru1_an_exception_between_the_steps_leaves_the_last_whole_step(directory
             with loop.evaluation():
                 raise ValueError("bad")
     assert directory.steps()["loss"] == directory.steps()["layer0.weight/auto"] == [1, 4]
+
+
+INTERRUPTED = """
+import sys, time
+from summarykit import Loop, SummaryCollector
+loop = Loop(train_dataset=range(10**6), callbacks=SummaryCollector(sys.argv[1]))
+try:
+    with loop:
+        for _ in loop.steps():
+            loop.report(loss=loop.step)
+            if loop.step == 12:
+                print("ready", flush=True)
+                time.sleep(30)
+except KeyboardInterrupt:
+    print(loop.status.value, flush=True)
+    raise
+"""
+
+
+def test_ru1_ctrl_c_in_a_real_process(directory, start_script):
+    _, process = start_script(INTERRUPTED, directory.path)
+    assert process.stdout.readline().strip() == "ready"
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=30)
+    assert out.strip() == "INTERRUPTED"
+    assert process.returncode == -signal.SIGINT
+    assert directory.steps()["loss"] == [1, 10, 11, 12]
+    assert directory.values("loss") == [1, 10, 11, 12]
 
 
 class Probe:
