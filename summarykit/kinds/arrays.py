@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from summarykit.errors import RefusedValueError
-from summarykit.kinds.dtypes import ALLOWED, is_complex, native
+from summarykit.kinds.dtypes import ALLOWED, little_endian, name_of, native
 from summarykit.kinds.frameworks import Framework, framework_of
 from summarykit.shapes import Array
 
@@ -94,7 +94,7 @@ def typed(value: Any) -> Typed:
     framework = framework_of(value)
     if framework is not None:
         return _fetch(value, framework)
-    return _from_numpy(_guarded(value, lambda: _asarray(value)))
+    return _from_numpy(guarded(value, _asarray))
 
 
 def freeze(value: Any) -> Frozen:
@@ -109,9 +109,8 @@ def freeze(value: Any) -> Frozen:
     if held is not None:
         return held
     found = typed(value)
-    little = found.data.dtype.newbyteorder("<")
     make = np.asarray if found.own else np.array
-    return Typed(make(found.data, dtype=little, order="C"), found.dtype, own=True)
+    return Typed(make(found.data, dtype=little_endian(found.data.dtype), order="C"), found.dtype, own=True)
 
 
 def hold(value: Any) -> Held | None:
@@ -120,13 +119,25 @@ def hold(value: Any) -> Held | None:
     Raises:
         RefusedValueError: it can be told now that its values cannot be recorded.
     """
-    framework = None if isinstance(value, np.ndarray) else framework_of(value)
+    framework = framework_of(value)
     if framework is None:
         return None
-    if is_complex(value.dtype):
-        raise RefusedValueError(f"{described(value)} cannot be recorded; {ALLOWED}. Record its real and imaginary part apart.")
-    kept = _guarded(value, lambda: framework.hold(value))
+    kept = guarded(value, framework.hold)
     return None if kept is None else Held(kept, framework)
+
+
+def guarded(value: Any, ask: Callable[[Any], T]) -> T:
+    """Ask foreign code about a value: whatever it raises costs that value only.
+
+    Raises:
+        RefusedValueError: from the error of that code.
+    """
+    try:
+        return ask(value)
+    except RefusedValueError:
+        raise
+    except Exception as error:  # __array__, __float__ and frameworks may raise anything
+        raise RefusedValueError(f"{described(value)} gave no number: {type(error).__name__}: {error}") from error
 
 
 def described(value: Any) -> str:
@@ -137,18 +148,16 @@ def described(value: Any) -> str:
 
 
 def _fetch(value: Any, framework: Framework) -> Typed:
-    if is_complex(value.dtype):
-        raise RefusedValueError(f"{described(value)} cannot be recorded; {ALLOWED}. Record its real and imaginary part apart.")
-    array, name, own = _guarded(value, lambda: framework.fetch(value))
+    array, name, own = guarded(value, framework.fetch)
     data = native(array)
-    return Typed(data, name or array.dtype.name, own or data is not array)
+    return Typed(data, name or name_of(array.dtype), own or data is not array)
 
 
 def _from_numpy(array: Array) -> Typed:
     data = native(array)
     if isinstance(data, np.ma.MaskedArray):
         data = _unmasked(data)
-    return Typed(data, array.dtype.name, own=data is not array and not np.may_share_memory(data, array))
+    return Typed(data, name_of(array.dtype), own=data is not array and not np.may_share_memory(data, array))
 
 
 def _unmasked(array: Any) -> Array:
@@ -183,12 +192,3 @@ def _from_sequence(values: list[Any] | tuple[Any, ...]) -> Array:
     if isinstance(first, (list, tuple)) or framework_of(first) is None:
         return np.asarray(values)
     return np.stack([typed(value).data for value in values])
-
-
-def _guarded(value: Any, ask: Callable[[], T]) -> T:
-    try:
-        return ask()
-    except RefusedValueError:
-        raise
-    except Exception as error:  # foreign code (__array__, a framework) may raise anything; it costs this value only
-        raise RefusedValueError(f"{described(value)} gave no array: {type(error).__name__}: {error}") from error

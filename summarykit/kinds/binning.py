@@ -29,6 +29,7 @@ from summarykit.shapes import Array, Floats, Ints
 BLOCK = 1 << 20
 
 _PIECE = 1 << 18  # values widened to float64 at a time for the sums: twice the speed of a whole block, which spills out of the cache
+_FEW = 1000  # so many values are searched among the edges sooner than scaled: 20 calls of NumPy are saved
 _ROW = 4096  # values of one dot product: BLAS starts threads of its own beyond 10,000
 _FLOAT32 = np.finfo(np.float32)
 _ULP32, _ULP64 = 2.0**-24, 2.0**-53
@@ -86,7 +87,7 @@ def bin_values(values: Array, edges: Floats) -> Binned:
             and within the edges.
         edges: float64, strictly ascending, 2 to 129 of them.
     """
-    plan = _plan(edges)
+    plan = _plan(edges) if values.size >= _FEW else None
     counts = np.zeros(edges.size - 1, np.int64)
     total = squares = 0.0
     with np.errstate(all="ignore"):

@@ -16,6 +16,7 @@ ALLOWED = "allowed: bool, integers and real floats of any width, bfloat16, float
 _CANDIDATES = (np.uint8, np.int8, np.float16, np.float32, np.float64)
 
 
+@functools.cache
 def is_native(dtype: DType) -> bool:
     """Tell whether NumPy itself computes with it as a real number: bool, integers, floats up to longdouble."""
     return dtype.kind in "biuf" and issubclass(dtype.type, (np.bool_, np.integer, np.floating))
@@ -26,9 +27,16 @@ def is_extension(dtype: DType) -> bool:
     return dtype.isbuiltin == 2 and dtype.itemsize <= 2 and dtype.type is not np.void
 
 
-def is_complex(name: object) -> bool:
-    """Tell it from the name of any framework's dtype (``torch.complex64``)."""
-    return "complex" in str(name).lower()
+@functools.cache
+def name_of(dtype: DType) -> str:
+    """Give ``dtype.name``, which NumPy composes anew each time."""
+    return dtype.name
+
+
+@functools.cache
+def little_endian(dtype: DType) -> DType:
+    """Give the same dtype in the byte order of our files."""
+    return dtype.newbyteorder("<")
 
 
 def native(array: Array) -> Array:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from summarykit.errors import RefusedValueError
+from summarykit.kinds.dtypes import ALLOWED
 from summarykit.shapes import Array
 
 
@@ -28,88 +30,130 @@ class Fetched(NamedTuple):
 class Framework(Protocol):
     """What is asked of one framework's tensors."""
 
-    def owns(self, value: Any) -> bool:
-        """Tell whether the value is one of its tensors."""
+    def owns(self, kind: type) -> bool:
+        """Tell whether values of that type are its tensors."""
 
     def hold(self, value: Any) -> Any | None:
-        """Give what to keep of a value that only a device has, so that nobody waits for it now; None: fetch it at once."""
+        """Give what to keep of a value that only a device has, so that nobody waits for it now; None: it is in host memory.
+
+        Raises:
+            RefusedValueError: its values can never be had.
+        """
 
     def fetch(self, value: Any) -> Fetched:
         """Bring the values to host memory; waits for the device."""
+
+    def item(self, value: Any) -> Any:
+        """Give the number that a tensor of one element holds; waits for the device."""
 
 
 class _Torch:
     """PyTorch: detached, so that no graph is kept alive."""
 
-    def owns(self, value: Any) -> bool:
-        kind = getattr(sys.modules.get("torch"), "Tensor", None)
-        return kind is not None and isinstance(value, kind)
+    def owns(self, kind: type) -> bool:
+        return _is(kind, "torch", "Tensor")
 
     def hold(self, value: Any) -> Any | None:
-        self._check(value)
+        _check_torch(value)
         # The clone runs in the order of the device's stream: a later in-place change does not reach it.
-        return None if value.device.type == "cpu" else value.detach().clone()
+        return None if value.is_cpu else value.detach().clone()
 
     def fetch(self, value: Any) -> Fetched:
-        self._check(value)
-        tensor = value.detach().cpu().resolve_neg()
-        name = str(value.dtype).removeprefix("torch.")
+        _check_torch(value)
+        tensor = value.detach() if value.is_cpu else value.detach().cpu()
+        name = _torch_name(value.dtype)
         if name in ("bfloat16", "float8_e8m0fnu"):
             return Fetched(tensor.float().numpy(), name, own=True)
         if name.startswith("float8"):
             return Fetched(tensor.half().numpy(), name, own=True)
-        return Fetched(tensor.numpy(), name, own=value.device.type != "cpu")
+        return Fetched(tensor.resolve_neg().numpy(), None, own=not value.is_cpu)
 
-    def _check(self, value: Any) -> None:
-        if str(value.layout) != "torch.strided":
-            raise RefusedValueError(f"a torch tensor of layout {value.layout} cannot be recorded; record .to_dense() of it")
-        if value.is_quantized:
-            raise RefusedValueError(f"a quantized torch tensor ({value.dtype}) cannot be recorded; record .dequantize() of it")
-        if value.device.type == "meta":
-            raise RefusedValueError("a torch tensor on the meta device holds no values to record")
-        if hasattr(value, "to_local"):
-            raise RefusedValueError("a distributed torch tensor cannot be recorded; record .to_local() or .full_tensor() of it")
+    def item(self, value: Any) -> Any:
+        return value.item()
+
+
+@functools.cache
+def _torch_name(dtype: Any) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def _check_torch(value: Any) -> None:
+    if value.dtype.is_complex:
+        raise _complex(value)
+    if value.layout is not sys.modules["torch"].strided:
+        raise RefusedValueError(f"a torch tensor of layout {value.layout} cannot be recorded; record .to_dense() of it")
+    if value.is_quantized:
+        raise RefusedValueError(f"a quantized torch tensor ({value.dtype}) cannot be recorded; record .dequantize() of it")
+    if value.is_meta:
+        raise RefusedValueError("a torch tensor on the meta device holds no values to record")
+    if hasattr(type(value), "to_local"):
+        raise RefusedValueError("a distributed torch tensor cannot be recorded; record .to_local() or .full_tensor() of it")
 
 
 class _Jax:
     """JAX: immutable and computed asynchronously on every platform, the CPU included."""
 
-    def owns(self, value: Any) -> bool:
-        kind = getattr(sys.modules.get("jax"), "Array", None)
-        return kind is not None and isinstance(value, kind)
+    def owns(self, kind: type) -> bool:
+        return _is(kind, "jax", "Array") or _is(kind, "jax.core", "Tracer")
 
     def hold(self, value: Any) -> Any:
-        if isinstance(value, sys.modules["jax"].core.Tracer):
-            raise RefusedValueError("a JAX tracer has no values: record outside the jitted function")
-        if value.is_deleted():
-            raise RefusedValueError("a deleted (donated) JAX array has no values: record before it is donated")
-        if not (value.is_fully_addressable or value.is_fully_replicated):
-            raise RefusedValueError("a JAX array that spans other processes cannot be recorded; gather it first")
+        _check_jax(value)
         # A train step may donate an array's memory, so it is copied on its device; nobody donates a loss.
         return value if value.ndim == 0 else value.copy()
 
     def fetch(self, value: Any) -> Fetched:
         return Fetched(np.asarray(value), None, own=True)
 
+    def item(self, value: Any) -> Any:
+        return value.item()
+
+
+def _check_jax(value: Any) -> None:
+    if _is(type(value), "jax.core", "Tracer"):
+        raise RefusedValueError("a JAX tracer has no values: record outside the jitted function")
+    if "complex" in str(value.dtype):
+        raise _complex(value)
+    if value.is_deleted():
+        raise RefusedValueError("a deleted (donated) JAX array has no values: record before it is donated")
+    if not (value.is_fully_addressable or value.is_fully_replicated):
+        raise RefusedValueError("a JAX array that spans other processes cannot be recorded; gather it first")
+
 
 class _MindSpore:
     """MindSpore (and MXNet, whose method has the same name)."""
 
-    def owns(self, value: Any) -> bool:
-        return hasattr(type(value), "asnumpy")
+    def owns(self, kind: type) -> bool:
+        return hasattr(kind, "asnumpy")
 
     def hold(self, value: Any) -> None:
-        return None
+        if "complex" in str(value.dtype).lower():
+            raise _complex(value)
 
     def fetch(self, value: Any) -> Fetched:
         if str(value.dtype).lower() == "bfloat16":
             return Fetched(value.float().asnumpy(), "bfloat16", own=False)
         return Fetched(value.asnumpy(), None, own=False)
 
+    def item(self, value: Any) -> Any:
+        return self.fetch(value).array.item()
+
+
+def _is(kind: type, module: str, name: str) -> bool:
+    known = getattr(sys.modules.get(module), name, None)
+    return known is not None and issubclass(kind, known)
+
+
+def _complex(value: Any) -> RefusedValueError:
+    return RefusedValueError(f"a tensor of {value.dtype} cannot be recorded; {ALLOWED}. Record its real and imaginary part apart.")
+
 
 _FRAMEWORKS: tuple[Framework, ...] = (_Torch(), _Jax(), _MindSpore())
+_OWNERS: dict[type, Framework | None] = {}
 
 
 def framework_of(value: Any) -> Framework | None:
     """Find whose tensor it is; None: of none of them."""
-    return next((framework for framework in _FRAMEWORKS if framework.owns(value)), None)
+    kind = type(value)
+    if kind not in _OWNERS:
+        _OWNERS[kind] = next((framework for framework in _FRAMEWORKS if framework.owns(kind)), None)
+    return _OWNERS[kind]

@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 
 from summarykit.errors import RefusedValueError
-from summarykit.kinds.arrays import Held, described, hold, typed
+from summarykit.kinds.arrays import Held, described, guarded, hold, typed
+from summarykit.kinds.dtypes import is_native
+from summarykit.kinds.frameworks import framework_of
 from summarykit.kinds.kind import no_options
 from summarykit.shapes import Scalar
+
+_NUMBERS = (int, float, np.generic)
 
 
 class ScalarKind:
@@ -27,7 +31,7 @@ class ScalarKind:
         if type(value) is float and not options:
             return value
         no_options(self.name, options)
-        held = hold(value)
+        held = None if isinstance(value, _NUMBERS) else hold(value)
         if held is None:
             return number(value)
         _check_size(held.shape)
@@ -50,6 +54,10 @@ def number(value: Any) -> float:
     """
     if isinstance(value, (float, int)) or _only_a_number(value):
         return _to_float(value)
+    framework = framework_of(value)
+    if framework is not None:
+        _check_size(value.shape)
+        return _to_float(guarded(value, framework.item))
     array = typed(value).data
     _check_size(array.shape)
     return _to_float(array.item())
@@ -57,7 +65,9 @@ def number(value: Any) -> float:
 
 def _only_a_number(value: Any) -> bool:
     kind = type(value)
-    return hasattr(kind, "__float__") and not hasattr(kind, "__array__") and not isinstance(value, np.generic)
+    if issubclass(kind, np.generic):
+        return is_native(value.dtype)
+    return hasattr(kind, "__float__") and not hasattr(kind, "__array__") and not hasattr(kind, "shape")
 
 
 def _check_size(shape: tuple[int, ...]) -> None:
@@ -66,10 +76,7 @@ def _check_size(shape: tuple[int, ...]) -> None:
 
 
 def _to_float(value: Any) -> float:
-    try:
-        result = float(value)
-    except Exception as error:  # __float__ is the user's code and may raise anything; it costs this value only
-        raise RefusedValueError(f"{described(value)} gave no float: {type(error).__name__}: {error}") from error
+    result = guarded(value, float)
     if math.isinf(result) and value != result:
         raise RefusedValueError(f"{described(value)} is beyond the range of float64")
     return result

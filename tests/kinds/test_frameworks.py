@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from summarykit.errors import RefusedValueError
-from summarykit.kinds import KINDS
+from summarykit.kinds import KINDS, frameworks
 from summarykit.kinds.arrays import freeze, hold
+from summarykit.kinds.frameworks import Fetched
 
 EXTENSIONS = {
     "bfloat16": "float32",
@@ -76,7 +77,7 @@ def test_va11_ml_dtypes_values_do_not_import_torch(run_script):
 import sys
 import ml_dtypes
 import numpy as np
-from summarykit.kinds import KINDS
+from summarykit.kinds import KINDS, frameworks
 for name in ("scalar", "histogram", "image", "tensor"):
     kind = KINDS.get(name)
     kind.reduce(kind.snapshot(np.ones((1, 1) if name == "scalar" else (4, 4), ml_dtypes.bfloat16)))
@@ -196,26 +197,26 @@ class Device:
 
 
 class DeviceFramework:
-    def owns(self, value):
-        return isinstance(value, Device)
+    def owns(self, kind):
+        return issubclass(kind, Device)
 
     def hold(self, value):
         return Device(value.values.copy())
 
     def fetch(self, value):
-        from summarykit.kinds.frameworks import Fetched
-
         value.fetched += 1
         if np.isnan(value.values).any():
             raise RuntimeError("device lost")
         return Fetched(value.values, None, own=True)
 
+    def item(self, value):
+        return self.fetch(value).array.item()
+
 
 @pytest.fixture
 def device(monkeypatch):
-    from summarykit.kinds import frameworks
-
     monkeypatch.setattr(frameworks, "_FRAMEWORKS", (DeviceFramework(), *frameworks._FRAMEWORKS))
+    monkeypatch.setattr(frameworks, "_OWNERS", {})
     return Device
 
 
