@@ -10,11 +10,20 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from summarykit.reading.collection import Runs, runs
+    from summarykit.reading.conversion import convert
+    from summarykit.reading.damage import Damage
+    from summarykit.reading.repairing import repair
+    from summarykit.reading.report import FileReport, Report
     from summarykit.reading.run import Run
+    from summarykit.reading.verification import verify
 
-_WHERE = {"Run": "run"}
+_WHERE = {
+    "Run": "run", "Runs": "collection", "runs": "collection", "verify": "verification", "repair": "repairing", "convert": "conversion",
+    "Damage": "damage", "FileReport": "report", "Report": "report",
+}  # fmt: skip
 
-__all__ = ["Run"]
+__all__ = ["Damage", "FileReport", "Report", "Run", "Runs", "convert", "repair", "runs", "verify"]
 
 
 def __getattr__(name: str) -> Any:

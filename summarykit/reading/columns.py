@@ -1,7 +1,8 @@
-"""Scalars of thousands of records at once: records of equal length and equal structure are decoded column by column.
+"""Thousands of records at once: those of equal length and equal structure are decoded column by column.
 
-A layout is learned from the first record; every byte but the varying ones (number, step, wall time, tag) must equal that record's.
-Records that differ are tried against the next one's layout; what is rare, or not a scalar, is left to the walk record by record.
+A layout is learned from the first record; every byte but the varying ones (content, step, wall time, tag) must equal that record's.
+Records that differ are tried against the next one's layout; what is rare is left to the walk record by record. Of what is no scalar only
+the head is decoded: what and where it is.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 
 from summarykit.formats.dialect import Dialect
 from summarykit.reading import wire
+from summarykit.reading.index import Entry, Findings
 from summarykit.reading.layout import Layout, Slot, layout
 from summarykit.reading.spans import Flags, Span
 from summarykit.reading.track import Track
@@ -33,12 +35,13 @@ class Chunk(NamedTuple):
     track: Track
 
 
-def decode(span: Span, dialect: Dialect, rest: Rest) -> Iterator[Chunk]:
+def decode(span: Span, dialect: Dialect, into: Findings, rest: Rest) -> Iterator[Chunk]:
     """Decode the scalars of a span.
 
     Args:
         span: sound records of one length.
         dialect: the format's field numbers.
+        into: takes entries for what is no scalar.
         rest: called with each record that is not decoded here.
     """
     rows, offsets = span.rows, span.offsets
@@ -48,7 +51,7 @@ def decode(span: Span, dialect: Dialect, rest: Rest) -> Iterator[Chunk]:
         if found is None:
             return
         same = _alike(rows, found)
-        yield from _columns(rows[same], offsets[same], found)
+        yield from _columns(rows[same], offsets[same], found, into)
         rows, offsets = rows[~same], offsets[~same]
         if not len(rows):
             return
@@ -68,7 +71,7 @@ def _first_layout(rows: Array, offsets: Ints, dialect: Dialect, rest: Rest) -> t
 
 def _alike(rows: Array, found: Layout) -> Flags:
     """Which rows have the structure of the first; several scalars in one event must have its tags, too."""
-    free = found.varying(rows.shape[1], tags=len(found.slots) == 1)
+    free = found.varying(rows.shape[1])
     step = rows[:, found.step]
     same = (step[:, :-1] > 0x7F).all(axis=1) & (step[:, -1:] < 0x80).all(axis=1)
     edges = np.flatnonzero(np.diff(free.astype(np.int8), prepend=1, append=1))    # begins and ends of what must be equal
@@ -77,13 +80,25 @@ def _alike(rows: Array, found: Layout) -> Flags:
     return np.asarray(same)
 
 
-def _columns(rows: Array, offsets: Ints, found: Layout) -> Iterator[Chunk]:
+def _columns(rows: Array, offsets: Ints, found: Layout, into: Findings) -> Iterator[Chunk]:
     steps = _varints(rows[:, found.step])
     wall_times = _numbers(rows, found.wall_time.start, "<f8") if found.wall_time.stop else np.zeros(len(rows))
     for slot in found.slots:
-        values = _numbers(rows, slot.number, slot.dtype)
+        values = _numbers(rows, slot.number, slot.dtype) if slot.dtype else wall_times
         for tag, members in _by_tag(rows, slot, alone=len(found.slots) == 1):
-            yield Chunk(tag, Track(offsets[members], steps[members], wall_times[members], values[members]))
+            track = Track(offsets[members], steps[members], wall_times[members], values[members])
+            if slot.plugin is not None:
+                into.plugins.setdefault(tag, slot.plugin)
+            if slot.dtype:
+                yield Chunk(tag, track)
+            else:
+                into.entries += _entries(tag, track, slot)
+
+
+def _entries(tag: str, track: Track, slot: Slot) -> list[Entry]:
+    start, length = slot.message.start, slot.message.stop - slot.message.start
+    columns = zip(track.offsets.tolist(), track.steps.tolist(), track.wall_times.tolist(), strict=True)
+    return [Entry(slot.kind, tag, offset, step, wall_time, offset + start, length) for offset, step, wall_time in columns]
 
 
 def _by_tag(rows: Array, slot: Slot, *, alone: bool) -> Iterator[tuple[str, Ints | slice]]:

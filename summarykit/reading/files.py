@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 from summarykit.formats.tensorboard.parse import Plugins
@@ -15,7 +16,7 @@ class Files:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.sources: list[Source] = []
-        self._plugins: Plugins = {}
+        self.plugins: Plugins = {}
 
     def poll(self) -> list[tuple[Source, dict[Key, Track]]]:
         """Look for what is new.
@@ -28,9 +29,13 @@ class Files:
         """
         known = {source.path for source in self.sources}
         new = [path for path in summary_files(self.path) if path not in known]
-        self.sources += [Source(path, self._plugins, number) for number, path in enumerate(new, len(known))]
+        self.sources += [Source(path, self.plugins, number) for number, path in enumerate(new, len(known))]
         self.sources.sort(key=lambda source: source.path.name)
-        return [(source, source.poll()) for source in self.sources if source.path.exists()]    # a deleted file keeps what was read
+        news = []
+        for source in self.sources:
+            with contextlib.suppress(FileNotFoundError):    # what was read of a file outlives it
+                news.append((source, source.poll()))
+        return news
 
 
 def summary_files(path: Path) -> list[Path]:

@@ -1,7 +1,8 @@
-"""Where, in an event that holds scalars only, the numbers are: learned from one record, used for all that look like it."""
+"""Where in an event the tag, the step and the numbers are: learned from one record, used for all that look like it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,38 +18,53 @@ VALUE, TAG, EXACT_VALUE = 1, 1, 1000
 _FLOAT, _DOUBLE = 1, 2    # TensorFlow's data types
 _NUMBERS = {(4, BYTES): 0, (5, BYTES): 4, (5, FIXED32): 4, (6, BYTES): 8, (6, FIXED64): 8}
 """Field and wire type of ``TensorProto`` that may hold a single number -> its width (0: by data type)."""
+_PLAIN = (1, 2, 3, 4, 5, 6)    # fields of a TensorProto that may stand beside it
 
 
 class Slot(NamedTuple):
-    """One scalar: where its tag is, where its number, the number's dtype, and where the same number stands rounded."""
+    """One value of the summary.
+
+    Attributes:
+        tag: where its tag is.
+        free: where bytes are that differ from record to record.
+        number: of a scalar, where its number is.
+        dtype: of a scalar, the number's dtype; else ``""``.
+        kind: of anything else, its kind; ``""`` where the plugin decides.
+        message: of anything else, where the message ``Summary.Value`` is.
+        plugin: name and content of the plugin, where the value tells it.
+    """
 
     tag: slice
-    number: int
-    dtype: str
-    rounded: slice = slice(0, 0)
+    free: tuple[slice, ...]
+    number: int = 0
+    dtype: str = ""
+    kind: str = ""
+    message: slice = slice(0, 0)
+    plugin: tuple[str, bytes] | None = None
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Positions in the payload; where a message lacks the field, wall time and step are empty slices."""
+    """Positions in the payload; where the event lacks the field, wall time and step are empty slices."""
 
     wall_time: slice
     step: slice
     slots: tuple[Slot, ...]
 
-    def varying(self, length: int, *, tags: bool) -> Array:
-        """True where bytes may differ between records of this layout; tags count where ``tags``."""
+    def varying(self, length: int) -> Array:
+        """True where bytes may differ between records of this layout; of a single value the tag may, too."""
         free = np.zeros(length, np.bool_)
         free[self.wall_time] = free[self.step] = True
         for slot in self.slots:
-            free[slot.number : slot.number + int(slot.dtype[-1])] = free[slot.rounded] = True
-            if tags:
-                free[slot.tag] = True
+            for place in slot.free:
+                free[place] = True
+        if len(self.slots) == 1:
+            free[self.slots[0].tag] = True
         return free
 
 
 def layout(row: Any, dialect: Dialect) -> Layout | None:
-    """The layout of an event; None where it holds anything but scalars, or is not as usual.
+    """The layout of an event that holds scalars, or one value of another kind; None where it is anything else, or not as usual.
 
     Args:
         row: the payload, bytes-like.
@@ -56,14 +72,15 @@ def layout(row: Any, dialect: Dialect) -> Layout | None:
     """
     try:
         found = _once(wire.fields(row, 0, len(row)), {WALL_TIME: FIXED64, STEP: VARINT, SUMMARY: BYTES})
-        if found is None or SUMMARY not in found:
+        if found is None or SUMMARY not in found or not dialect.values:
             return None
         slots = [_slot(row, value, dialect) for value in _values(row, found[SUMMARY])]
     except wire.MalformedError:
         return None
-    if not slots or None in slots:
+    known = tuple(slot for slot in slots if slot is not None)
+    if not known or len(known) < len(slots) or (len(known) > 1 and not all(slot.dtype for slot in known)):
         return None
-    return Layout(_place(found.get(WALL_TIME)), _place(found.get(STEP)), tuple(slot for slot in slots if slot))
+    return Layout(_place(found.get(WALL_TIME)), _place(found.get(STEP)), known)
 
 
 def _values(row: Any, summary: Field) -> list[Field]:
@@ -72,34 +89,49 @@ def _values(row: Any, summary: Field) -> list[Field]:
 
 
 def _slot(row: Any, value: Field, dialect: Dialect) -> Slot | None:
-    allowed = {TAG: BYTES, dialect.scalar: FIXED32, EXACT_VALUE: FIXED64}
-    if dialect.tensor:
-        allowed |= {dialect.tensor: BYTES, dialect.metadata: BYTES}
-    found = _once(wire.fields(row, value.start, value.stop), allowed)
-    if found is None or (dialect.scalar in found) == (bool(dialect.tensor) and dialect.tensor in found):
+    found = _once(wire.fields(row, value.start, value.stop))
+    if found is None or TAG not in found:
         return None
-    tag = _place(found.get(TAG))
-    if dialect.scalar not in found:
-        return _tensor_slot(row, tag, found, dialect)
-    if EXACT_VALUE in found:
-        return Slot(tag, found[EXACT_VALUE].start, "<f8", _place(found[dialect.scalar]))
-    return Slot(tag, found[dialect.scalar].start, "<f4")
+    if dialect.scalar in found:
+        return _number_slot(found, dialect)
+    metadata = found.get(dialect.metadata)
+    plugin = plugin_of(row, metadata) if metadata is not None and metadata.wire == BYTES else None
+    if plugin is not None and plugin[0] == "scalars" and dialect.tensor in found:
+        return _tensor_slot(row, found, dialect)
+    return _other_slot(value, found, dialect, plugin)
 
 
-def _tensor_slot(row: Any, tag: slice, found: dict[int, Field], dialect: Dialect) -> Slot | None:
+def _number_slot(found: dict[int, Field], dialect: Dialect) -> Slot | None:
+    number, exact, tag = found[dialect.scalar], found.get(EXACT_VALUE), _place(found[TAG])
+    if number.wire != FIXED32 or len(found) != (2 if exact is None else 3):
+        return None
+    if exact is None:
+        return Slot(tag, (_place(number),), number.start, "<f4")
+    return Slot(tag, (_place(number), _place(exact)), exact.start, "<f8") if exact.wire == FIXED64 else None
+
+
+def _tensor_slot(row: Any, found: dict[int, Field], dialect: Dialect) -> Slot | None:
     """A scalar as TensorFlow 2 writes it: a tensor of one float32 or float64 whose plugin is named beside it."""
-    metadata, tensor = found.get(dialect.metadata), found[dialect.tensor]
-    if metadata is None or plugin_of(row, metadata)[0] != "scalars":
-        return None
+    tensor = found[dialect.tensor]
     inner = list(wire.fields(row, tensor.start, tensor.stop))
     kinds = [each.value for each in inner if each.number == 1]
     width = {_FLOAT: 4, _DOUBLE: 8}.get(kinds[0]) if len(kinds) == 1 else None
     numbers = [each for each in inner if (each.number, each.wire) in _NUMBERS]
-    if len(numbers) != 1 or width not in (numbers[0].stop - numbers[0].start, 0):
+    if len(numbers) != 1 or numbers[0].stop - numbers[0].start != width or any(each.number not in _PLAIN for each in inner):
         return None
-    if _NUMBERS[numbers[0].number, numbers[0].wire] not in (0, width) or any(each.number not in (1, 2, 3, 4, 5, 6) for each in inner):
+    if _NUMBERS[numbers[0].number, numbers[0].wire] not in (0, width) or set(found) != {TAG, dialect.tensor, dialect.metadata}:
         return None
-    return Slot(tag, numbers[0].start, f"<f{width}")
+    plugin = plugin_of(row, found[dialect.metadata])
+    return Slot(_place(found[TAG]), (_place(numbers[0]),), numbers[0].start, f"<f{width}", plugin=plugin)
+
+
+def _other_slot(value: Field, found: dict[int, Field], dialect: Dialect, plugin: tuple[str, bytes] | None) -> Slot | None:
+    """Anything else whose kind a field's number, or its plugin, tells."""
+    kinds = [kind if number != dialect.tensor else "" for number, kind in dialect.values.items() if number in found]
+    if len(kinds) != 1 or dialect.blob in found or any(each.wire == VARINT for each in found.values()):
+        return None
+    free = tuple(_place(each) for number, each in found.items() if number not in (TAG, dialect.metadata))
+    return Slot(_place(found[TAG]), free, kind=kinds[0], message=_place(value), plugin=plugin)
 
 
 def plugin_of(data: Any, metadata: Field) -> tuple[str, bytes]:
@@ -115,11 +147,11 @@ def plugin_of(data: Any, metadata: Field) -> tuple[str, bytes]:
     return name, content
 
 
-def _once(found: Any, allowed: dict[int, int]) -> dict[int, Field] | None:
+def _once(found: Iterable[Field], allowed: dict[int, int] | None = None) -> dict[int, Field] | None:
     """Fields by number; None where one repeats or is not among the allowed (number -> wire type)."""
     by_number: dict[int, Field] = {}
     for each in found:
-        if each.number in by_number or allowed.get(each.number) != each.wire:
+        if each.number in by_number or (allowed is not None and allowed.get(each.number) != each.wire):
             return None
         by_number[each.number] = each
     return by_number

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from summarykit.reading.damage import Damage
@@ -37,9 +37,17 @@ class FileReport:
 
 @dataclass(frozen=True)
 class Report:
-    """The state of several files."""
+    """The state of several files.
+
+    Attributes:
+        files: each file that was read.
+        written: files that were made of them (by ``repair`` and ``convert``).
+        left_out: kind -> number of points that the new format has no place for (by ``convert``).
+    """
 
     files: Sequence[FileReport]
+    written: Sequence[Path] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,11 +11,12 @@ from typing import Any, TypeVar
 from summarykit.reading import tables
 from summarykit.reading.damage import Damage
 from summarykit.reading.files import Files
+from summarykit.reading.follow import follow
 from summarykit.reading.reader import Reader
 from summarykit.reading.report import FileReport
 from summarykit.reading.series import Histograms, Scalars, Series, Tensors
 from summarykit.reading.view import View
-from summarykit.shapes import Blob
+from summarykit.shapes import Blob, Point
 
 _SERIES: dict[str, type[Series]] = {"scalar": Scalars, "histogram": Histograms, "tensor": Tensors}
 _S = TypeVar("_S", bound=Series)
@@ -99,6 +101,10 @@ class Run:
         """
         return self._series(Tensors, "tensor", tag)
 
+    def metadata(self, tag: str) -> bytes:
+        """What TensorBoard's plugin of a tag says of it, in its own form; empty where there is none."""
+        return self._files.plugins.get(tag, ("", b""))[1]
+
     def graph(self) -> list[Blob]:
         """Every recorded graph, serialised as its file has it, by age."""
         return self._blobs("graph")
@@ -122,8 +128,8 @@ class Run:
         sources = self._files.sources
         return [FileReport(each.path, each.format, each.records, each.size, each.damage, each.truncated) for each in sources]
 
-    def long_form(self) -> tables.Long:
-        """All points in columns: kind, tag, step, wall_time, value (NaN for what is no scalar)."""
+    def table(self) -> tables.Table:
+        """All points in columns: kind, tag, step, wall_time, value (float64; NaN for what is no scalar)."""
         view = self._view
         return tables.long_form((key, view.track(key)) for key in view.keys)
 
@@ -133,7 +139,7 @@ class Run:
         Raises:
             MissingExtraError: pandas is not installed.
         """
-        return tables.to_pandas(self.long_form().columns())
+        return self.table().to_pandas()
 
     def to_arrow(self) -> Any:
         """The same as a ``pyarrow.Table``; value is null for what is no scalar.
@@ -141,8 +147,7 @@ class Run:
         Raises:
             MissingExtraError: pyarrow is not installed.
         """
-        found = self.long_form()
-        return tables.to_arrow(found.columns(), found.is_scalar)
+        return self.table().to_arrow()
 
     def to_polars(self) -> Any:
         """The same as a ``polars.DataFrame``; value is null for what is no scalar.
@@ -150,8 +155,24 @@ class Run:
         Raises:
             MissingExtraError: polars is not installed.
         """
-        found = self.long_form()
-        return tables.to_polars(found.columns(), found.is_scalar)
+        return self.table().to_polars()
+
+    def follow(self, *, existing: bool = True, interval: float = 0.1, stop: Callable[[], bool] | None = None) -> Iterator[Point]:
+        """Every point as it comes, of files that are being written, and of new ones; each comes once, in the order of its file.
+
+        Nothing is given out before its record is whole and its checksums are right. This view is always raw.
+
+        Args:
+            existing: begin with what is there already.
+            interval: seconds between two looks.
+            stop: asked before each look; after it said True there is one more, then the end. Without it this goes on for ever.
+
+        Raises:
+            ValueError: ``interval`` is negative.
+        """
+        if not interval >= 0:
+            raise ValueError(f"interval must be at least 0 seconds, got {interval!r}")
+        return follow(Files(self.path), existing=existing, interval=interval, stop=stop)
 
     def _series(self, series: type[_S], kind: str, tag: str) -> _S:
         return series(kind, tag, self._view.track((kind, tag)), Reader(self._files))

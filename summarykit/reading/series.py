@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar, overload
 import numpy as np
 
 from summarykit.reading.stored import StoredTensor
+from summarykit.reading.tables import Table, long_form
 from summarykit.reading.track import Track
 from summarykit.shapes import Floats, Histogram, Ints, Point, Shape
 
@@ -50,10 +51,10 @@ class Series(Sequence[Point]):
     def __getitem__(self, place: int) -> Point: ...
 
     @overload
-    def __getitem__(self: Self, place: slice) -> Self: ...
+    def __getitem__(self: Self, place: slice | Ints) -> Self: ...
 
-    def __getitem__(self, place: int | slice) -> Any:
-        if isinstance(place, slice):
+    def __getitem__(self, place: int | slice | Ints) -> Any:
+        if isinstance(place, (slice, np.ndarray)):
             return type(self)(self.kind, self.tag, self._track.take(place), self._reader)
         shape = self._reader.shape(self._track.values[place])
         return Point(self.kind, self.tag, int(self.step[place]), float(self.wall_time[place]), shape)
@@ -63,6 +64,10 @@ class Series(Sequence[Point]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.tag!r}: {len(self)} points>"
+
+    def table(self) -> Table:
+        """The points in columns: kind, tag, step, wall_time, value (float64; NaN for what is no scalar)."""
+        return long_form([((self.kind, self.tag), self._track)])
 
     def at(self, step: int) -> Any:
         """The point of a step; of several (in the raw view) the last.
@@ -91,11 +96,29 @@ def _nearby(steps: Ints, step: int) -> str:
 
 
 class Scalars(Series):
-    """Scalars of one tag; ``value`` is float64, shape ``[n]``."""
+    """Scalars of one tag; ``value`` is float64, shape ``[n]``. All of them, unless ``sample`` is asked for."""
 
     def __init__(self, kind: str, tag: str, track: Track, reader: Reader) -> None:
         super().__init__(kind, tag, track, reader)
         self.value: Floats = track.values
+
+    def sample(self, most: int) -> Scalars:
+        """At most so many points, for a picture: the first, the last, and of each stretch between them the smallest and the largest.
+
+        Raises:
+            ValueError: ``most`` is below 4.
+        """
+        if most < 4:
+            raise ValueError(f"most must be at least 4 (first, last, smallest, largest), got {most}")
+        return self if len(self) <= most else self[_envelope(self.value, most)]
+
+
+def _envelope(values: Floats, most: int) -> Ints:
+    """Places of the first, the last, and the extremes of each stretch of equal length; ascending. NaN is no extreme."""
+    stretches = np.array_split(np.arange(len(values)), (most - 2) // 2)
+    low, high = np.nan_to_num(values, nan=np.inf), np.nan_to_num(values, nan=-np.inf)
+    extremes = [stretch[pick] for stretch in stretches for pick in (low[stretch].argmin(), high[stretch].argmax())]
+    return np.unique([0, *extremes, len(values) - 1])
 
 
 class Histograms(Series):

@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -119,11 +120,15 @@ class Source:
         """
         chunks: dict[Key, list[Track]] = defaultdict(list)
         findings = Findings()
+
+        def rest(data: Any, offset: int) -> None:
+            findings.add(self._walk(data, len(data), offset))
+
         for span in self._scanner.poll():
             if isinstance(span, Long):
                 findings.add(self._walk_in_file(span.offset, span.length))
                 continue
-            for chunk in columns.decode(span, self._dialect, lambda data, offset: findings.add(self._walk(data, len(data), offset))):
+            for chunk in columns.decode(span, self._dialect, findings, rest):
                 chunks["scalar", chunk.tag].append(chunk.track)
         self._take(findings, chunks)
         news = {key: in_file_order(concatenate(pieces)) for key, pieces in chunks.items()}
@@ -181,7 +186,8 @@ class Source:
             if isinstance(shape, Scalar):
                 numbers.append(Number(entry.tag, entry.record, entry.step, entry.wall_time, shape.value))
             else:
-                entries.append(entry._replace(kind="tensor" if kind == "scalar" else kind))
+                kind = "tensor" if kind == "scalar" else kind
+                entries.append(entry if entry.kind == kind else entry._replace(kind=kind))
         return numbers, entries
 
 

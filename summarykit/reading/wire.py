@@ -36,23 +36,28 @@ def fields(data: Any, start: int, stop: int) -> Iterator[Field]:
         MalformedError: it is none.
     """
     while start < stop:
-        key, start = varint(data, start, stop)
-        wire, value = key & 7, 0
-        if wire == VARINT:
-            begin = start
-            value, start = varint(data, start, stop)
+        key = data[start]
+        if key < 0x80:    # one byte, as nearly always
+            start += 1
         else:
-            length = _WIDTH.get(wire, -1)
-            if wire == BYTES:
-                length, start = varint(data, start, stop)
-            if length < 0 or start + length > stop:
-                raise MalformedError(f"field {key >> 3} of wire type {wire} at {start} reaches beyond {stop}")
-            begin, start = start, start + length
+            key, start = varint(data, start, stop)
+        wire, value, begin = key & 7, 0, start
+        if wire == VARINT:
+            value, start = varint(data, start, stop)
+        elif wire == BYTES:
+            length, begin = varint(data, start, stop)
+            start = begin + length
+        else:
+            start += _WIDTH.get(wire, stop)
+        if start > stop:
+            raise MalformedError(f"field {key >> 3} of wire type {wire} at {begin} reaches beyond {stop}")
         yield Field(key >> 3, wire, begin, start, value)
 
 
 def varint(data: Any, start: int, stop: int) -> tuple[int, int]:
     """A variable-length integer, and where it ends."""
+    if start < stop and data[start] < 0x80:
+        return data[start], start + 1
     value = shift = 0
     for at in range(start, min(stop, start + 10)):
         byte = data[at]
