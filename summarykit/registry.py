@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -10,6 +12,12 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
+
+# Held while something is imported, and across each fork: a child forked by another thread in the middle of an import would find that
+# module locked for ever.
+_importing = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_importing.acquire, after_in_parent=_importing.release, after_in_child=_importing.release)
 
 
 class Registry(Generic[T]):
@@ -24,7 +32,7 @@ class Registry(Generic[T]):
 
         Args:
             what: plural noun, the entry-point group's last part (``"kinds"``).
-            ours: name -> ``"module:attribute"``.
+            ours: name -> ``"module:attribute"``, or ``"module"`` where the module itself is the object.
         """
         self.what = what
         self._ours = dict(ours)
@@ -40,12 +48,8 @@ class Registry(Generic[T]):
             return self._found[name]
         except KeyError:
             pass
-        if name in self._ours:
-            module, attribute = self._ours[name].split(":")
-            found: T = getattr(importlib.import_module(module), attribute)
-        else:
-            found = self._load_third_party(name)
-        return self._found.setdefault(name, found)
+        with _importing:
+            return self._found.setdefault(name, self._load(name))
 
     def names(self) -> list[str]:
         """All names, ours first."""
@@ -62,6 +66,13 @@ class Registry(Generic[T]):
         from importlib.metadata import entry_points    # takes as long to import as half of NumPy
 
         return entry_points(group=f"summarykit.{self.what}")
+
+    def _load(self, name: str) -> T:
+        if name not in self._ours:
+            return self._load_third_party(name)
+        module, _, attribute = self._ours[name].partition(":")
+        found: T = importlib.import_module(module)    # type: ignore[assignment]  # where there is no attribute, it is the object
+        return getattr(found, attribute) if attribute else found
 
     def _load_third_party(self, name: str) -> T:
         for point in self._entry_points():
