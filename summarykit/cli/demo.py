@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from summarykit.cli import table
 from summarykit.cli.demo_digits import Digits, TorchNetwork, network, train
 from summarykit.collectors import SummaryCollector
 from summarykit.reading import Run
@@ -37,7 +38,7 @@ def tell(directory: str) -> None:
     for file in sorted(where.iterdir()):
         print(f"  {file.stat().st_size:>9,} bytes  {file.name}")
     print("\nThey hold:")
-    print("\n".join(table(Run(str(where)))))
+    table.show(("<kind", "<tag", ">points", ">steps"), _rows(Run(str(where))), indent=2)
     print(f"""
 Open them with
   tensorboard --logdir {where}
@@ -46,16 +47,8 @@ Open them with
 """)
 
 
-def table(recorded: Run) -> Iterator[str]:
-    """Give a line for every tag: kind, tag, number of points, first and last step."""
-    rows = [("kind", "tag", "points", "steps"), *_rows(recorded)]
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    for kind, tag, points, steps in rows:
-        yield f"  {kind:<{widths[0]}}  {tag:<{widths[1]}}  {points:>{widths[2]}}  {steps:>{widths[3]}}"
-
-
 def _rows(recorded: Run) -> Iterator[tuple[str, str, str, str]]:
     for kind, tags in recorded.tags().items():
         for tag in tags:
-            steps = getattr(recorded, f"{kind}s")(tag).step
+            steps = recorded.points(kind, tag).step
             yield kind, tag, str(len(steps)), f"{steps[0]} … {steps[-1]}"
