@@ -143,8 +143,15 @@ def guarded(value: Any, ask: Callable[[Any], T]) -> T:
 def described(value: Any) -> str:
     """Name a value in a message: its type and, where it has them, dtype and shape."""
     kind = type(value)
-    parts = [f"{name} {getattr(value, name)}" for name in ("dtype", "shape") if hasattr(value, name)]
-    return " of ".join([f"a value of type {kind.__module__}.{kind.__qualname__}".replace("builtins.", ""), *parts])
+    name = f"a value of type {kind.__module__}.{kind.__qualname__}".replace("builtins.", "")
+    return " of ".join(filter(None, [name, _attribute(value, "dtype"), _attribute(value, "shape")]))
+
+
+def _attribute(value: Any, name: str) -> str:
+    try:
+        return f"{name} {getattr(value, name)}"
+    except Exception:  # noqa: BLE001 - there is none, or a property that raises: the message does without
+        return ""
 
 
 def _fetch(value: Any, framework: Framework) -> Typed:

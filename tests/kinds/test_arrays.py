@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from summarykit.errors import RefusedValueError
+from summarykit.kinds import KINDS
 from summarykit.kinds.arrays import freeze, typed
 
 REAL = st.one_of(
@@ -138,6 +139,21 @@ def test_a_raising_array_method_costs_that_value():
     with pytest.raises(RefusedValueError, match="Bad gave no number: ZeroDivisionError: no") as refusal:
         freeze(Bad())
     assert isinstance(refusal.value.__cause__, ZeroDivisionError)
+
+
+def test_va12_a_value_that_raises_at_every_turn_costs_that_value():
+    class Poison:
+        shape = dtype = __array__ = __dlpack__ = property(lambda self: 1 / 0)
+
+        def __getattr__(self, name):
+            raise ZeroDivisionError(name)
+
+        def __float__(self):
+            raise ZeroDivisionError("float")
+
+    for name in ("scalar", "histogram", "image", "tensor"):
+        with pytest.raises(RefusedValueError, match="Poison"):
+            KINDS.get(name).snapshot(Poison())
 
 
 def test_masked_entries_of_floats_are_nan_and_of_integers_refused():
