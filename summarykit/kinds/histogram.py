@@ -9,7 +9,7 @@ import numpy as np
 
 from summarykit.kinds import tally
 from summarykit.kinds.arrays import Frozen, freeze
-from summarykit.kinds.binning import Binned, bin_values, bin_weighted
+from summarykit.kinds.binning import BLOCK, Binned, bin_values, bin_weighted
 from summarykit.kinds.kind import no_options
 from summarykit.shapes import Array, Floats, Histogram, Ints
 
@@ -123,8 +123,11 @@ def _of_many(flat: Array) -> Histogram:
 
 
 def _range(flat: Array) -> tuple[float, float]:
-    """Smallest and largest value; NaN where one is in the data or nothing is."""
-    return (float(flat.min()), float(flat.max())) if flat.size else (math.nan, math.nan)
+    """Smallest and largest value; NaN where one is in the data or nothing is. By blocks: the second look finds them in the cache."""
+    blocks = [flat[start : start + BLOCK] for start in range(0, flat.size, BLOCK)]
+    ends = [(block.min(), block.max()) for block in blocks] or [(math.nan, math.nan)]
+    lows, highs = zip(*ends, strict=True)
+    return float(np.min(lows)), float(np.max(highs))
 
 
 def _of_distinct(values: Floats, times: Ints, odd: _Odd | None = None) -> Histogram:
