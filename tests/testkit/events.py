@@ -123,12 +123,28 @@ def scalars(directory: Path, tag: str | None = None, layout: str = "mindspore") 
     return [(p.step, p.value) for p in all_points(directory, layout) if p.kind == "scalar" and tag in (None, p.tag)]
 
 
+def sound(directory: Path) -> list[Point]:
+    """All scalars, once it is certain that both formats hold the same and that every file is sound to its last byte."""
+    found = {}
+    for layout in SCALAR:
+        read = [(path, *whole(path)) for path in files(directory, layout)]
+        assert [path.name for path, _, torn in read if torn] == []
+        found[layout] = [p for _, payloads, _ in read for payload in payloads for p in of_payload(payload, layout) if p.kind == "scalar"]
+    assert repr(found["mindspore"]) == repr(found["tensorboard"]), "the two formats differ"    # as text: a NaN equals itself there
+    return found["mindspore"]
+
+
 def both(directory: Path, tag: str | None = None) -> list[tuple[int, float]]:
-    """As ``scalars``, once it is certain that both formats hold the same and that every file is sound to its last byte."""
-    records.check_directory(directory)
-    ours, theirs = ([p for p in all_points(directory, layout) if p.kind == "scalar"] for layout in SCALAR)
-    assert repr(ours) == repr(theirs), "the two formats differ"    # as text: a NaN equals itself there
-    return [(p.step, p.value) for p in ours if tag in (None, p.tag)]
+    """(step, value) of ``sound`` scalars, file by file."""
+    return [(p.step, p.value) for p in sound(directory) if tag in (None, p.tag)]
+
+
+def by_tag(directory: Path) -> dict[str, list[tuple[int, float]]]:
+    """The same for each tag."""
+    found: dict[str, list[tuple[int, float]]] = {}
+    for point in sound(directory):
+        found.setdefault(point.tag, []).append((point.step, point.value))
+    return found
 
 
 def purges(path: Path) -> list[int]:
