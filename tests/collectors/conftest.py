@@ -66,9 +66,8 @@ class Directory:
         return [point.value for point in self.points() if point.tag == tag]
 
     def picture(self, tag: str) -> np.ndarray:
-        from PIL import Image
-
-        return np.asarray(Image.open(io.BytesIO(self.values(tag)[0].encoded_image)))
+        pillow = pytest.importorskip("PIL.Image")
+        return np.asarray(pillow.open(io.BytesIO(self.values(tag)[0].encoded_image)))
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from testkit import records
 
+NEEDS = {"digits": "sklearn"}
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"))
 
 
@@ -16,6 +17,8 @@ def test_there_are_examples():
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs(path, run_script, tmp_path):
+    if path.stem in NEEDS:
+        pytest.importorskip(NEEDS[path.stem])
     done = run_script(path.read_text(encoding="utf-8"), cwd=tmp_path, timeout=120).expect_success()
     assert "Traceback" not in done.stderr
     assert records.check_directory(tmp_path)
