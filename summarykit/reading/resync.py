@@ -12,7 +12,7 @@ from summarykit.formats.framing import HEADER
 from summarykit.reading.spans import header_crc
 from summarykit.shapes import Array, Ints
 
-_PIECE = 1 << 20
+_NEAR, _FAR = 1 << 12, 1 << 20    # bytes looked at in one go: few at first, for most damage is short
 _LONGEST = 1 << 40    # bytes; no record is longer, so the upper bytes of a length are zero
 _header_at = struct.Struct("<QI").unpack_from
 
@@ -24,16 +24,17 @@ def header(data: Array, position: int) -> int | None:
 
 
 def candidates(data: Array, start: int) -> Iterator[tuple[int, int]]:
-    """Places from ``start`` on whose header is sound, ascending, each with the length it tells (never 0: zeros are everywhere)."""
-    for begin in range(start, len(data) - HEADER + 1, _PIECE):
-        end = min(begin + _PIECE, len(data) - HEADER + 1)
-        yield from _in_piece(data, begin, end)
+    """Places from ``start`` on whose header is sound, ascending, each with the length it tells."""
+    last, piece = len(data) - HEADER + 1, _NEAR
+    while start < last:
+        end = min(start + piece, last)
+        yield from _in_piece(data, start, end)
+        start, piece = end, min(4 * piece, _FAR)
 
 
 def _in_piece(data: Array, begin: int, end: int) -> list[tuple[int, int]]:
     places = _plausible(data, begin, end)
     lengths = _windows(data, "<u8")[places]
-    places, lengths = places[lengths > 0], lengths[lengths > 0]
     rows = np.ascontiguousarray(lengths).view(np.uint8).reshape(-1, 8)
     sound = affine.mask(affine.crc_rows(rows)) == _windows(data, "<u4")[places + 8]
     return list(zip(places[sound].tolist(), lengths[sound].tolist(), strict=True))
