@@ -26,7 +26,7 @@ from summarykit.writing.stats import Stats
 from summarykit.writing.tails import cut_torn_tails
 
 TAIL_SECS = 2.0
-"""How long ``close()`` waits for the torn tails of earlier runs to be cut."""
+"""How long ``close()``, or the end of the process, waits for the torn tails of earlier runs to be cut."""
 
 _counter = itertools.count()
 
@@ -98,8 +98,12 @@ class Output:
             self._give_up()
             self.sync()
             self._leave()
+        self.wait_for_tails()
+
+    def wait_for_tails(self) -> None:
+        """Let torn tails of earlier runs be cut to the last, for a while: what is left uncut hides this run from the viewers."""
         if self._tails is not None:
-            self._tails.join(TAIL_SECS)    # what it leaves uncut hides this run from the viewers
+            self._tails.join(TAIL_SECS)
 
     def abandon(self) -> None:
         """Forget the files without writing: they belong to the parent of this forked process."""

@@ -6,9 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-
 _LOOK_SECS = 0.25    # between two looks for progress
-
 
 class Request:
     """A wish to the pump. The wait is a C call, so it may run in a signal handler, and an interrupt leaves nothing half done."""

@@ -132,6 +132,7 @@ class Writer:
         if left:
             self.stats.drop("the process ended before it was worked on", left)
         self._work_through()
+        self._output.wait_for_tails()
 
     def after_fork(self) -> None:
         """In the child: what is here belongs to the parent. The child opens files of its own when it records."""
