@@ -1,0 +1,75 @@
+"""Runs that are resumed: nothing is dropped because of its step, and the resolved view has one value per tag and step."""
+
+from __future__ import annotations
+
+from testkit import events
+
+from summarykit import Run, SummaryRecord
+
+
+def record_run(directory, steps, value, tag="loss", **options):
+    with SummaryRecord(directory, **options) as record:
+        for step in steps:
+            record.add_value("scalar", tag, value)
+            assert record.record(step)
+
+
+def resolved(directory, tag="loss"):
+    series = Run(directory).scalars(tag)
+    return list(zip(series.step.tolist(), series.value.tolist(), strict=True))
+
+
+def test_rs1_a_run_resumed_at_step_100(tmp_path):
+    record_run(tmp_path, range(150), 1.0)
+    record_run(tmp_path, range(100, 120), 2.0, resume=100)
+    assert resolved(tmp_path) == [(step, 1.0) for step in range(100)] + [(step, 2.0) for step in range(100, 120)]
+    assert len(Run(tmp_path, raw=True).scalars("loss")) == 170
+    assert len(events.both(tmp_path)) == 170
+    starts = [events.purges(path) for path in events.files(tmp_path, "tensorboard")]
+    assert starts == [[events.LAST_STEP], [events.LAST_STEP, 100]]
+
+
+def test_rs1_rotated_files_of_a_resumed_run_purge_only_once(tmp_path):
+    record_run(tmp_path, range(50), 1.0)
+    record_run(tmp_path, range(30, 130), 2.0, resume=30, max_file_size=1500)
+    starts = [events.purges(path) for path in events.files(tmp_path, "tensorboard")]
+    assert len(starts) > 3
+    assert starts == [[events.LAST_STEP], [events.LAST_STEP, 30]] + [[events.LAST_STEP]] * (len(starts) - 2)
+    assert resolved(tmp_path) == [(step, 1.0) for step in range(30)] + [(step, 2.0) for step in range(30, 130)]
+
+
+def test_rs3_one_rank_restarts_and_the_others_keep_their_points(tmp_path):
+    for rank in range(4):
+        record_run(tmp_path, range(100), 1.0, rank=rank)
+    record_run(tmp_path, range(50, 70), 2.0, rank=2, resume=50)
+    places = [tmp_path, *(tmp_path / f"rank_{rank}" for rank in range(1, 4))]
+    expected = [(step, 1.0) for step in range(100)]
+    assert [resolved(places[rank]) == expected for rank in range(4)] == [True, True, False, True]
+    assert resolved(places[2]) == expected[:50] + [(step, 2.0) for step in range(50, 70)]
+
+
+def test_rs4_a_lower_step_of_another_tag_purges_nothing(tmp_path):
+    with SummaryRecord(tmp_path) as record:
+        for step in range(100):
+            record.add_value("scalar", "train", float(step))
+            record.record(step)
+        record.add_value("tensor", "note", [1.0])
+        record.record(0)    # what has no step
+        record.add_value("scalar", "val", 1.0)
+        record.record(5)
+    assert resolved(tmp_path, "train") == [(step, float(step)) for step in range(100)]
+    assert resolved(tmp_path, "val") == [(5, 1.0)]
+    assert [events.purges(path) for path in events.files(tmp_path, "tensorboard")] == [[events.LAST_STEP]]
+
+
+def test_rs6_a_late_metric_of_an_earlier_step_is_kept(tmp_path):
+    record_run(tmp_path, [1, 2, 4, 3, 5], 1.0)
+    assert [step for step, _ in events.both(tmp_path)] == [1, 2, 4, 3, 5]
+    assert [step for step, _ in resolved(tmp_path)] == [1, 2, 3, 4, 5]
+
+
+def test_a_run_that_goes_on_after_its_end_without_a_word(tmp_path):
+    record_run(tmp_path, range(10), 1.0)
+    record_run(tmp_path, range(5, 15), 2.0)
+    assert resolved(tmp_path) == [(step, 1.0) for step in range(5)] + [(step, 2.0) for step in range(5, 15)]
+    assert len(events.both(tmp_path)) == 20
