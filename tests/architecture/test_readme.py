@@ -25,6 +25,26 @@ def test_the_example_runs_as_pasted(run_script, block, tmp_path):
     assert done.stderr == ""
 
 
+USERS_OWN = """
+from summarykit.cli.demo_digits import Digits, network
+digits, demo = Digits(), network()
+net, opt, batches = demo.model, demo.optimizer, digits.training
+def train_one(batch):
+    return demo.update(*batch)[0]
+"""
+LOOK = """
+import summarykit
+tags = summarykit.Run("./summary").tags()
+assert {"scalar", "histogram"} <= tags.keys(), tags
+assert summarykit.Run("./summary").scalars("loss").value[-1] > 0
+"""
+
+
+def test_the_loop_example_runs_around_a_users_own_code(run_script, block, tmp_path):
+    pytest.importorskip("sklearn")
+    run_script(USERS_OWN + block("loop example") + LOOK, cwd=tmp_path).expect_success()
+
+
 def test_the_example_is_short(block):
     assert len([line for line in block("example").splitlines() if line.strip()]) <= 10
 

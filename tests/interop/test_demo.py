@@ -14,14 +14,24 @@ from summarykit import Run
 
 pytestmark = [pytest.mark.viewers, pytest.mark.shared]
 DEMO = "import sys; from summarykit.cli import main; sys.exit(main(['demo', sys.argv[1]]))"
+WITHOUT_TORCH = """
+from importlib.machinery import PathFinder
+find = PathFinder.find_spec
+PathFinder.find_spec = classmethod(lambda cls, name, *rest: None if name == "torch" else find(name, *rest))
+"""
 WAYS = ["mindinsight python", "tensorboard python", "tensorboard rust"]
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, scripts.Finished]:
+@pytest.fixture(scope="module", params=["NumPy", "PyTorch"])
+def demo(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, scripts.Finished]:
     pytest.importorskip("sklearn")
+    if request.param == "PyTorch":
+        pytest.importorskip("torch")
     directory = tmp_path_factory.mktemp("demo") / "summary"
-    return directory, scripts.Script(DEMO, (str(directory),)).run(timeout=240).expect_success()
+    code = DEMO if request.param == "PyTorch" else WITHOUT_TORCH + DEMO
+    done = scripts.Script(code, (str(directory),)).run(timeout=240).expect_success()
+    assert request.param in done.stdout
+    return directory, done
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "summarykit"
-REGISTERED = re.compile(r"^(summarykit(?:\.\w+)+):\w+$")
+REGISTERED = re.compile(r"(summarykit(?:\.\w+)+)(?::\w+)?")
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ def _targets(node: ast.AST, module: str) -> Iterator[str]:
         first = node.args[0] if node.args else None
         if isinstance(first, ast.Constant) and isinstance(first.value, str):
             yield first.value
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str) and (found := REGISTERED.match(node.value)):
-        yield found[1]
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str) and (found := REGISTERED.fullmatch(node.value)):
+        yield from {found[1]} & modules().keys()
 
 
 def _absolute(node: ast.ImportFrom, module: str) -> str:
