@@ -12,9 +12,9 @@ from meters import Stopwatch
 
 IMPORT = """
 import numpy, time
-cpu, wall = time.process_time(), time.perf_counter()
+cpu, wall = time.thread_time(), time.perf_counter()
 {statement}
-print(time.process_time() - cpu, time.perf_counter() - wall)
+print(time.thread_time() - cpu, time.perf_counter() - wall)
 """
 
 
