@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from summarykit.shapes import Shape
+
+_KINDS = {"scalars": "scalar", "histograms": "histogram", "images": "image", "pr_curves": "pr_curve"}    # plugin -> kind
 
 
 @dataclass(frozen=True)
@@ -16,7 +18,7 @@ class Dialect:
     Attributes:
         event: full name of its outermost message.
         value: full name of its message ``Summary.Value``.
-        shape: gives the shape in such a message, told the name and the content of its tag's plugin.
+        shape: gives the shape in such a message, told name and content of the plugin of its tag.
         scalar: field of ``Summary.Value`` with the float32 of a scalar.
         values: field of ``Summary.Value`` -> kind of what it holds.
         events: field of ``Event`` -> (kind, tag) of what it holds as a whole.
@@ -24,7 +26,6 @@ class Dialect:
         metadata: field of ``Summary.Value`` with that metadata, or 0.
         blob: field of ``Summary.Value`` with a blob that names its plugin, or 0.
         session_log: field of ``Event`` that tells of a restart, or 0.
-        plugins: plugin -> kind, where the names differ.
     """
 
     event: str
@@ -37,8 +38,7 @@ class Dialect:
     metadata: int = 0
     blob: int = 0
     session_log: int = 0
-    plugins: Mapping[str, str] = field(default_factory=dict)
 
     def kind(self, plugin: str) -> str:
         """The kind that a plugin shows; a tensor without one is a tensor."""
-        return self.plugins.get(plugin, plugin) or "tensor"
+        return _KINDS.get(plugin, plugin) or "tensor"

@@ -88,7 +88,7 @@ def _columns(rows: Array, offsets: Ints, found: Layout, into: Findings) -> Itera
         for tag, members in _by_tag(rows, slot, alone=len(found.slots) == 1):
             track = Track(offsets[members], steps[members], wall_times[members], values[members])
             if slot.plugin is not None:
-                into.plugins.setdefault(tag, slot.plugin)
+                into.plugin(tag, (int(track.offsets[0]), *slot.plugin))
             if slot.dtype:
                 yield Chunk(tag, track)
             else:

@@ -55,22 +55,28 @@ class Findings:
     Attributes:
         numbers: scalars.
         entries: everything else.
-        plugins: tag -> name and content of its plugin, as first told.
+        plugins: tag -> offset of the record that first told its plugin, the plugin's name and content.
         restarts: offset and step of each START of a session (TensorFlow's way to tell that the steps from there on come anew).
         opening: offset and length of the first payload that names its origin.
     """
 
     numbers: list[Number] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
-    plugins: dict[str, tuple[str, bytes]] = field(default_factory=dict)
+    plugins: dict[str, tuple[int, str, bytes]] = field(default_factory=dict)
     restarts: list[tuple[int, int]] = field(default_factory=list)
     opening: tuple[int, int] | None = None
 
+    def plugin(self, tag: str, told: tuple[int, str, bytes]) -> None:
+        """Note the plugin of a tag: the first record that names one counts."""
+        if told[1] and (tag not in self.plugins or told[0] < self.plugins[tag][0]):
+            self.plugins[tag] = told
+
     def add(self, later: Findings) -> None:
-        """Append what came later."""
+        """Append what another record holds."""
         self.numbers += later.numbers
         self.entries += later.entries
-        self.plugins = {**later.plugins, **self.plugins} if later.plugins else self.plugins
+        for tag, told in later.plugins.items():
+            self.plugin(tag, told)
         self.restarts += later.restarts
         self.opening = self.opening or later.opening
 
@@ -133,16 +139,20 @@ class _Record:
     def value(self, value: Field, fields: dict[int, Field]) -> None:
         """One ``Summary.Value``, its fields by number."""
         tag = self.text(fields.get(TAG))
-        metadata = fields.get(self.dialect.metadata)
-        if metadata is not None and metadata.wire == BYTES:
-            self.found.plugins.setdefault(tag, plugin_of(self.data, metadata))
+        plugin = self.metadata(fields)
+        self.found.plugin(tag, (self.offset, *plugin))
         number = self.number(fields)
         if number is not None:
             self.found.numbers.append(Number(tag, self.offset, self.step, self.wall_time, number))
             return
         kind = self.kind(fields)
         if kind is not None:
-            self.entry(kind, tag, value)
+            self.entry(kind or (self.dialect.kind(plugin[0]) if plugin[0] else ""), tag, value)
+
+    def metadata(self, fields: dict[int, Field]) -> tuple[str, bytes]:
+        """Name and content of the plugin that a value names; empty where it names none."""
+        found = fields.get(self.dialect.metadata)
+        return plugin_of(self.data, found) if found is not None and found.wire == BYTES else ("", b"")
 
     def number(self, fields: dict[int, Field]) -> float | None:
         """A scalar: the exact value where it is told."""

@@ -127,7 +127,8 @@ def _tensor_slot(row: Any, found: dict[int, Field], dialect: Dialect) -> Slot | 
 
 def _other_slot(value: Field, found: dict[int, Field], dialect: Dialect, plugin: tuple[str, bytes] | None) -> Slot | None:
     """Anything else whose kind a field's number, or its plugin, tells."""
-    kinds = [kind if number != dialect.tensor else "" for number, kind in dialect.values.items() if number in found]
+    by_plugin = dialect.kind(plugin[0]) if plugin is not None and plugin[0] else ""
+    kinds = [by_plugin if number == dialect.tensor else kind for number, kind in dialect.values.items() if number in found]
     if len(kinds) != 1 or dialect.blob in found or any(each.wire == VARINT for each in found.values()):
         return None
     free = tuple(_place(each) for number, each in found.items() if number not in (TAG, dialect.metadata))

@@ -168,8 +168,8 @@ class Source:
         if self.origin is None and findings.opening is not None:
             self.origin = origin(self.read(*findings.opening))
         self.restarts = sorted(self.restarts + findings.restarts)
-        for tag, plugin in findings.plugins.items():
-            self._plugins.setdefault(tag, plugin)
+        for tag, (_, name, content) in findings.plugins.items():
+            self._plugins.setdefault(tag, (name, content))
         numbers, entries = self._settle_kinds(findings)
         for key, track in _tracks_of(numbers):
             chunks[key].append(track)

@@ -121,7 +121,9 @@ def test_the_first_metadata_of_a_tag_holds_for_its_later_values():
     parse(event(value("scalars", b"x", dtype="float32", float_val=[1])), plugins)
     (point,) = parse(event(value(dtype="float32", float_val=[2])), plugins)
     assert (point.kind, point.value) == ("scalar", Scalar(2.0))
-    (point,) = parse(event(value("text", dtype="float32", float_val=[3])), plugins)
+    (point,) = parse(event(value("pr_curves", dtype="float32", float_val=[3])), plugins)
+    assert point.kind == "pr_curves"
+    (point,) = parse(event(value(dtype="float32", float_val=[2])), plugins)
     assert point.kind == "scalar"
 
 

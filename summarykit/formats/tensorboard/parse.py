@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from summarykit.formats import blobs
 from summarykit.formats.dialect import Dialect
 from summarykit.formats.proto.messages import message
 from summarykit.formats.proto.provenance import origin
 from summarykit.formats.tensorboard.tensors import array
-from summarykit.shapes import Array, Blob, Floats, Histogram, Image, Point, Scalar, Shape, Tensor
+from summarykit.shapes import BLOB_CLASS, TENSOR_CLASS, Array, Blob, Floats, Histogram, Image, Plugin, Point, Scalar, Shape, Tensor, strings
 
 __all__ = ["DIALECT", "Plugins", "origin", "parse", "shape"]
 
 Plugins = dict[str, tuple[str, bytes]]
-"""Tag -> name and content of its plugin, as the first value of the tag told them: later ones may leave them out."""
+"""Tag -> name and content of its plugin, as the first value of the tag told them: they hold for values that tell none."""
 
 _PNG_CHANNELS = {0: 1, 2: 3, 3: 3, 4: 2, 6: 4}    # by the colour type in the file's header
 
@@ -36,11 +37,12 @@ def parse(payload: bytes, plugins: Plugins | None = None) -> list[Point]:
 
 
 def _point(event: Any, value: Any, plugins: Plugins) -> Point:
-    if value.HasField("metadata"):
-        told = value.metadata.plugin_data
+    told = value.metadata.plugin_data
+    if told.plugin_name:
         plugins.setdefault(value.tag, (told.plugin_name, told.content))
     plugin, metadata = plugins.get(value.tag, ("", b""))
-    return Point(kind_of(value, plugin), value.tag, event.step, event.wall_time, shape(value, plugin, metadata))
+    kind, found = kind_of(value, told.plugin_name or plugin), shape(value, plugin, metadata)
+    return Point("tensor" if kind == "scalar" and not isinstance(found, Scalar) else kind, value.tag, event.step, event.wall_time, found)
 
 
 def kind_of(value: Any, plugin: str) -> str:
@@ -65,10 +67,12 @@ def shape(value: Any, plugin: str = "", metadata: bytes = b"") -> Shape:
 
     Args:
         value: the message.
-        plugin: name of the plugin of its tag.
+        plugin: name of the plugin of its tag, for a value that names none itself.
         metadata: that plugin's own description of the tag.
     """
-    which = value.WhichOneof("value")
+    which, told = value.WhichOneof("value"), value.metadata.plugin_data
+    if told.plugin_name:
+        plugin, metadata = told.plugin_name, told.content
     if which == "simple_value":
         return Scalar(value.exact_value if value.HasField("exact_value") else value.simple_value)
     if which == "image":
@@ -150,6 +154,6 @@ DIALECT = Dialect(
     tensor=8,
     metadata=9,
     session_log=7,
-    plugins={"scalars": "scalar", "histograms": "histogram", "images": "image"},
+    blob=blobs.FIELD,
 )
 """Files that TensorBoard reads."""
