@@ -255,14 +255,14 @@ class SummaryRecord:
         return _again, (self._arguments, self._keywords)
 
     def _add(self, plugin: str, name: str, value: Any, options: dict[str, Any]) -> None:
-        kind = KINDS.get(plugin)
         if name not in self._tags:
             check_tag("name", name)
             self._tags.add(name)
         pending = self._pending
         try:
+            kind = KINDS.get(plugin)
             snapshot = kind.snapshot(value, **options)
-        except (RefusedValueError, MemoryError) as error:
+        except (RefusedValueError, MemoryError, ImportError, OSError) as error:    # a kind is imported when it is first used
             pending.refused += 1
             self._writer.stats.drop(f"{plugin}: {error}", detail=f"tag {name!r}")
             if self._raise:
