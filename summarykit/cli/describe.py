@@ -1,0 +1,97 @@
+"""A value of any kind in a few words, and as facts for JSON."""
+
+from __future__ import annotations
+
+import math
+from functools import singledispatch
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from summarykit.cli import spell
+from summarykit.shapes import Array, Blob, Histogram, Image, Scalar, Tensor
+
+_BARS = " ▁▂▃▄▅▆▇█"
+_SIGNATURES = {b"\x89PNG": "PNG", b"\xff\xd8\xff": "JPEG", b"GIF8": "GIF", b"BM": "BMP", b"RIFF": "WEBP"}
+
+
+class Description(NamedTuple):
+    """What is said of a value: in a line for people, and as facts for JSON."""
+
+    line: str
+    facts: Any
+
+
+@singledispatch
+def describe(value: Any) -> Description:
+    """Describe a value."""
+    return Description(type(value).__name__.lower(), None)
+
+
+@describe.register
+def _(value: Scalar) -> Description:
+    return Description(spell.number(value.value), value.value)
+
+
+@describe.register
+def _(value: Histogram) -> Description:
+    facts: dict[str, Any] = {
+        "count": value.count, "nan": value.nan, "pos_inf": value.pos_inf, "neg_inf": value.neg_inf,
+        "min": value.min, "max": value.max, "mean": value.sum / value.finite if value.finite else math.nan, "sum": value.sum,
+        "edges": value.edges, "counts": value.counts,
+    }  # fmt: skip
+    span = _span(facts) if value.finite else ""
+    return Description(f"{spell.some(value.count, 'value')}{span}{_not_finite(value.nan, value.pos_inf + value.neg_inf)}", facts)
+
+
+@describe.register
+def _(value: Tensor) -> Description:
+    facts: dict[str, Any] = {"dtype": value.dtype, "shape": list(value.data.shape), **_statistics(value.data)}
+    shape = "×".join(map(str, value.data.shape)) or "single value"
+    span = "" if facts.get("min") is None else _span(facts)
+    return Description(f"{value.dtype} {shape}{span}{_not_finite(facts.get('nan', 0), facts.get('inf', 0))}", facts)
+
+
+@describe.register
+def _(value: Image) -> Description:
+    form, channels = image_format(value.encoded), {1: "grey", 2: "grey + alpha", 3: "RGB", 4: "RGBA"}.get(value.channels, "")
+    facts = {"width": value.width, "height": value.height, "channels": value.channels, "format": form, "bytes": len(value.encoded)}
+    return Description(f"{value.width}×{value.height} {channels} {form}, {spell.size(len(value.encoded))}".replace("  ", " "), facts)
+
+
+@describe.register
+def _(value: Blob) -> Description:
+    return Description(f"{spell.size(len(value.content))} of {value.plugin}", {"plugin": value.plugin, "bytes": len(value.content)})
+
+
+def image_format(encoded: bytes) -> str:
+    """What an encoded picture is, by its first bytes: ``"PNG"``, ``"JPEG"`` ...; empty where that is not known."""
+    return next((name for signature, name in _SIGNATURES.items() if encoded.startswith(signature)), "")
+
+
+def bars(heights: Array) -> str:
+    """Numbers as a row of blocks, the largest a full one; what is not 0 is seen; a blank where a number is not finite."""
+    heights = np.where(np.isfinite(heights), heights, 0)
+    top = heights.max(initial=0)
+    return "".join(_BARS[math.ceil(height / top * 8) if top > 0 else 0] for height in heights.tolist())
+
+
+def _statistics(data: Array) -> dict[str, Any]:
+    """Of the finite numbers, in float64; nothing for what is no number."""
+    if data.dtype.kind not in "biuf":
+        return {}
+    numbers = data.astype(np.float64)
+    finite = numbers[np.isfinite(numbers)]
+    nan = int(np.isnan(numbers).sum())
+    found: dict[str, Any] = {"nan": nan, "inf": numbers.size - finite.size - nan, "zeros": int((numbers == 0).sum())}
+    with np.errstate(over="ignore", invalid="ignore"):
+        moments = {"min": finite.min(), "max": finite.max(), "mean": finite.mean(), "std": finite.std()} if finite.size else {}
+    return {"min": None, "max": None, "mean": None, "std": None} | {name: float(each) for name, each in moments.items()} | found
+
+
+def _span(facts: dict[str, Any]) -> str:
+    return f" in {spell.short(facts['min'])} … {spell.short(facts['max'])}, mean {spell.short(facts['mean'])}"
+
+
+def _not_finite(nan: int, inf: int) -> str:
+    return "".join(f", {number:,} {what}" for number, what in ((nan, "NaN"), (inf, "±Inf")) if number)

@@ -1,0 +1,91 @@
+"""Arguments: which command, and what it takes. Only the command that is asked for is imported."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import NoReturn
+
+from summarykit import __version__
+from summarykit.cli.command import Command
+from summarykit.cli.outcome import FAILED, complain
+from summarykit.registry import Registry
+
+_EXIT_CODES = """\
+exit codes:
+  0    done; of verify: everything is sound
+  1    verify found damage
+  2    could not be done: wrong arguments, nothing to read, an output that cannot be written
+  130  interrupted    141  who read the output went away
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells a wrong argument in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        command = self.prog.partition(" ")[2]
+        complain(f"error: {f'{command}: ' if command else ''}{message} (see {self.prog} --help)")
+        self.exit(FAILED)
+
+
+def parse(commands: Registry[Command], arguments: Sequence[str]) -> tuple[Command, argparse.Namespace]:
+    """The command that is asked for, and its arguments.
+
+    Raises:
+        SystemExit: help or the version was asked for and given, or an argument is wrong.
+    """
+    if not arguments or arguments[0] not in commands:
+        _no_command(commands, arguments)
+    name, *rest = arguments
+    command = commands.get(name)
+    parser = for_command(name, command)
+    return command, parser.parse_args(rest)
+
+
+def for_command(name: str, command: Command) -> argparse.ArgumentParser:
+    """A command's parser."""
+    parser = _Parser(
+        prog=f"summarykit {name}",
+        description=(command.__doc__ or "").strip(),
+        epilog=_EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_arguments(parser)
+    return parser
+
+
+def help_of(command: Command) -> str:
+    """The first line of its docstring."""
+    return (command.__doc__ or "").strip().partition("\n")[0]
+
+
+def _no_command(commands: Registry[Command], arguments: Sequence[str]) -> NoReturn:
+    parser = _Parser(
+        prog="summarykit",
+        usage="summarykit [-h] [--version] COMMAND ...",
+        description="Look at summary files, check and convert them: those of summarykit, MindSpore, TensorFlow, PyTorch.",
+        epilog=_EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"summarykit {__version__}")
+    group = parser.add_argument_group("commands (summarykit COMMAND --help tells more)")
+    group.add_argument("command", nargs="?", metavar="COMMAND", help=argparse.SUPPRESS)
+    parser.description = f"{parser.description}\n\ncommands:\n{_listing(commands)}"
+    given, _ = parser.parse_known_args(arguments)
+    if given.command is None and not arguments:
+        parser.print_help()
+        parser.exit(FAILED)
+    parser.error(f"unknown command {given.command!r}; there are {', '.join(commands)}" if given.command else "no command given")
+
+
+def _listing(commands: Registry[Command]) -> str:
+    width = max(map(len, commands))
+    return "\n".join(f"  {name:<{width}}  {_help_of(commands, name)}" for name in commands)
+
+
+def _help_of(commands: Registry[Command], name: str) -> str:
+    try:
+        return help_of(commands.get(name))
+    except Exception as error:    # noqa: BLE001  # code of others, found by its entry point: it must not take the help away
+        return f"(cannot be loaded: {error})"
