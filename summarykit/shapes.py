@@ -92,14 +92,45 @@ class Tensor:
     dtype: str
 
 
-@dataclass(frozen=True)
-class Blob:
-    """What no other shape covers: bytes for one plugin of a viewer.
+@dataclass(frozen=True, eq=False)
+class Plugin:
+    """A value for one plugin of TensorBoard (text, audio, PR curve, mesh, hparams ...), in that plugin's own form.
 
     Attributes:
-        plugin: name of the plugin that shows it.
-        content: the plugin's own bytes.
-        metadata: the plugin's own description of the tag.
+        plugin: the plugin's name, as TensorBoard has it: ``"text"``, ``"audio"``, ``"pr_curves"``, ``"mesh"``, ``"hparams"`` ...
+        data: numbers (little-endian, C-contiguous, any shape) or, dtype object, bytes strings; see ``strings``.
+        metadata: the plugin's own description of the tag, serialised.
+        data_class: what TensorBoard is to keep: ``SCALAR_CLASS``, ``TENSOR_CLASS``, or ``BLOB_CLASS`` for strings that are files.
+        display_name: title in place of the tag.
+        description: Markdown beside the title.
+    """
+
+    plugin: str
+    data: Array
+    metadata: bytes = b""
+    data_class: int = 2
+    display_name: str = ""
+    description: str = ""
+
+
+SCALAR_CLASS, TENSOR_CLASS, BLOB_CLASS = 1, 2, 3
+
+
+def strings(*values: bytes) -> Array:
+    """Bytes strings as an array of shape ``[n]``; ``reshape`` gives it another."""
+    found = np.empty(len(values), object)
+    found[:] = values
+    return found
+
+
+@dataclass(frozen=True)
+class Blob:
+    """What no other shape covers: a message as a whole.
+
+    Attributes:
+        plugin: what it is (``"graph"``, ``"lineage"``, ``"landscape"`` ...).
+        content: its bytes.
+        metadata: what its writer says of it.
     """
 
     plugin: str
@@ -107,7 +138,7 @@ class Blob:
     metadata: bytes = b""
 
 
-Shape = Scalar | Histogram | Image | Tensor | Blob
+Shape = Scalar | Histogram | Image | Tensor | Plugin | Blob
 
 
 @dataclass(frozen=True)
@@ -115,7 +146,7 @@ class Point:
     """One recorded value with its place.
 
     Attributes:
-        kind: what it is (``"scalar"``, ``"histogram"``, ``"image"``, ``"tensor"``, or the plugin's name of a blob).
+        kind: what it is (``"scalar"``, ``"histogram"``, ``"image"``, ``"tensor"``, ``"text"`` ...).
         tag: the name it was recorded under.
         step: optimizer updates completed, int64.
         wall_time: seconds since the epoch.

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from summarykit.formats.names import Stem
 from summarykit.formats.origin import Origin
-from summarykit.shapes import Point
+from summarykit.shapes import Point, Shape
 
 
 class Format(Protocol):
@@ -26,8 +26,11 @@ class Format(Protocol):
     def opening(self, origin: Origin, wall_time: float) -> list[bytes]:
         """Payloads of the records that every file begins with."""
 
-    def payload(self, point: Point) -> list[Any] | None:
-        """A point's payload as buffers to be joined; None where the viewer has no place for its kind."""
+    def shows(self, shape: Shape) -> bool:
+        """Whether the viewer has a place for it."""
+
+    def payload(self, point: Point) -> list[Any]:
+        """A point's payload as buffers to be joined; what the viewer has no place for, in a field that it skips."""
 
     def parse(self, payload: bytes) -> list[Point]:
         """The points of one record's payload; nothing where it holds none."""

@@ -9,6 +9,10 @@ import struct
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
+from summarykit.shapes import Array
+
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 
@@ -59,6 +63,11 @@ def text(field: int, content: str) -> bytes:
 def head(field: int, length: int) -> bytes:
     """What stands before ``length`` bytes of content of a bytes or message field."""
     return key(field, BYTES) + varint(length)
+
+
+def memory(array: Array) -> memoryview:
+    """The bytes of an array in C order, not copied where they lie so already."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
 def nested(field: int, parts: Iterable[Any]) -> list[Any]:

@@ -39,7 +39,8 @@ def convert(path: str | os.PathLike[str], out_dir: str | os.PathLike[str], forma
         raw: take all points, not only those that count after restarts.
 
     Returns:
-        What was found in the originals, the files that were ``written``, and how many points of which kind the format has no place for.
+        What was found in the originals, the files that were ``written``, and how many points of which kind the format's viewer will not
+        show (our reader does).
 
     Raises:
         FileNotFoundError: there is no such path.
@@ -49,12 +50,12 @@ def convert(path: str | os.PathLike[str], out_dir: str | os.PathLike[str], forma
     target, base, out = FORMATS.get(format)(), Path(path), Path(out_dir)
     found = dict(runs(base, raw=raw)) if base.is_dir() else {".": Run(base, raw=raw)}
     refuse_inside(base if base.is_dir() else base.parent, out)
-    left_out: Counter[str] = Counter()
-    written = [_convert(run, out / name, target, left_out) for name, run in found.items()]
-    return replace(Report([file for run in found.values() for file in run.files]), written=written, left_out=dict(left_out))
+    unseen: Counter[str] = Counter()
+    written = [_convert(run, out / name, target, unseen) for name, run in found.items()]
+    return replace(Report([file for run in found.values() for file in run.files]), written=written, left_out=dict(+unseen))
 
 
-def _convert(run: Run, directory: Path, target: Format, left_out: Counter[str]) -> Path:
+def _convert(run: Run, directory: Path, target: Format, unseen: Counter[str]) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
     process = Process.current()
     now = time.time()
@@ -63,12 +64,12 @@ def _convert(run: Run, directory: Path, target: Format, left_out: Counter[str]) 
     file = directory / target.file_name("events", stem, "_MS")
     with open(file, "xb") as stream:
         stream.writelines(framing.frame(payload) for payload in target.opening(origin, now))
-        for buffers in _records(run, target, left_out):
+        for buffers in _records(run, target, unseen):
             stream.writelines(buffers)
     return file
 
 
-def _records(run: Run, target: Format, left_out: Counter[str]) -> Iterator[list[Any]]:
+def _records(run: Run, target: Format, unseen: Counter[str]) -> Iterator[list[Any]]:
     """All points of a run, framed."""
     series = [run.points(kind, tag) for kind, tags in run.tags().items() for tag in tags]
     encoder = ScalarEncoder([target.scalar_field])
@@ -77,11 +78,9 @@ def _records(run: Run, target: Format, left_out: Counter[str]) -> Iterator[list[
         if first.kind == "scalar":
             yield encoder.encode(part.batch([each.tag for each in series]))[0].data
             continue
-        payload = target.payload(first[int(part.places[0])])
-        if payload is None:
-            left_out[first.kind] += 1
-        else:
-            yield framing.framed(payload)
+        point = first[int(part.places[0])]
+        unseen[first.kind] += not target.shows(point.value)
+        yield framing.framed(target.payload(point))
 
 
 class _Part:

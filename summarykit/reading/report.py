@@ -42,7 +42,7 @@ class Report:
     Attributes:
         files: each file that was read.
         written: files that were made of them (by ``repair`` and ``convert``).
-        left_out: kind -> number of points that the new format has no place for (by ``convert``).
+        left_out: kind -> number of points that the new format's viewer does not show, only our reader (by ``convert``).
     """
 
     files: Sequence[FileReport]

@@ -236,11 +236,10 @@ class Writer:
             self.stats.drop(f"{point.kind}: {type(error).__name__}", detail=f"{point.tag!r}: {error}")
 
     def _lay_out(self, point: Point) -> None:
-        payloads = [layout.payload(point) for layout in self._output.formats]
-        if all(payload is None for payload in payloads):
-            self.stats.drop(f"{point.kind}: no place in {', '.join(self.options.formats)} files", detail=repr(point.tag))
-            return
-        self._output.write([EMPTY if payload is None else chunk([framing.framed(payload)]) for payload in payloads], 1)
+        """Into the files of those formats whose viewers show it; where none does into the first, for our own reader."""
+        formats = self._output.formats
+        showing = [layout for layout in formats if layout.shows(point.value)] or formats[:1]
+        self._output.write([chunk([framing.framed(layout.payload(point))]) if layout in showing else EMPTY for layout in formats], 1)
         if isinstance(point.value, Scalar):
             self.stats.watch(ScalarBatch([point.tag], np.array([point.step]), np.array([point.wall_time]), np.array([point.value.value])))
         if self._exporter and isinstance(point.value, Tensor):

@@ -7,7 +7,7 @@ import pytest
 
 from summarykit.errors import RefusedValueError
 from summarykit.kinds import KINDS
-from summarykit.shapes import Blob, Histogram, Image, Scalar, Tensor
+from summarykit.shapes import Blob, Histogram, Image, Plugin, Scalar, Tensor
 
 # Something of every sort; a kind takes what it can of it and refuses the rest.
 GOOD = {
@@ -56,7 +56,7 @@ def test_it_is_found_by_its_name(kind):
 def test_it_takes_something_and_reduces_it_to_a_shape(kind):
     assert taken(kind)
     for _, snapshot in taken(kind).values():
-        assert isinstance(kind.reduce(snapshot), (Scalar, Histogram, Image, Tensor, Blob))
+        assert isinstance(kind.reduce(snapshot), (Scalar, Histogram, Image, Tensor, Plugin, Blob))
 
 
 def test_its_snapshot_is_a_float_or_tells_its_size(kind):

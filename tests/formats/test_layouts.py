@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from summarykit.clock import Process
-from summarykit.formats import FORMATS
+from summarykit.formats import FORMATS, blobs
 from summarykit.formats.mindspore.layout import DATA_TYPES
 from summarykit.formats.origin import Origin, decode
 from summarykit.formats.proto.messages import message
-from summarykit.shapes import Blob, Histogram, Image, Point, Scalar, Tensor
+from summarykit.shapes import SCALAR_CLASS, Blob, Histogram, Image, Plugin, Point, Scalar, Tensor, strings
 
 DTYPES = st.sampled_from(sorted(DATA_TYPES)).map(np.dtype)
 ARRAYS = hnp.arrays(DTYPES, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5))
@@ -76,10 +76,44 @@ def test_image_whole(layout):
     assert back(layout, shape, "image") == shape
 
 
-def test_a_blob_has_a_place_in_mindspore_files_only():
-    blob = Point("molecule", "m", 1, 2.0, Blob("molecule", b"\0\1", b"meta"))
-    assert FORMATS.get("tensorboard")().payload(blob) is None
-    assert back(FORMATS.get("mindspore")(), blob.value, "molecule") == blob.value
+def test_a_blob_whole(layout):
+    """No viewer shows it: it stands in a field that they skip."""
+    blob = Blob("molecule", b"\0\1", b"meta")
+    assert not layout.shows(blob)
+    assert back(layout, blob, "molecule") == blob
+
+
+TITLES = st.text(max_size=5)
+STRINGS = st.lists(st.binary(max_size=9), max_size=6).map(lambda found: strings(*found))
+TABLES = STRINGS.map(lambda found: found.reshape(-1, 2) if found.size % 2 == 0 else found)
+
+
+@given(ARRAYS | STRINGS | TABLES, st.binary(max_size=9), st.integers(1, 3), TITLES, TITLES)
+def test_a_plugins_value_whole(layout, data, content, data_class, title, description):
+    shape = Plugin("molecule", data, content, data_class, title, description)
+    assert layout.shows(shape) == (layout.name == "tensorboard")
+    found = back(layout, shape, "molecule")
+    assert (found.data.dtype, found.data.shape) == (data.dtype, data.shape)
+    np.testing.assert_array_equal(found.data, data)
+    names = "plugin", "metadata", "data_class", "display_name", "description"
+    assert [getattr(found, name) for name in names] == [getattr(shape, name) for name in names]
+
+
+@given(value=st.floats())
+def test_a_scalar_in_the_form_of_tensorflow_2_is_a_scalar(layout, value):
+    shape = Plugin("scalars", np.array(value), data_class=SCALAR_CLASS, display_name="title")
+    assert layout.shows(shape)
+    np.testing.assert_equal(back(layout, shape, "scalar").value, value)
+
+
+def test_a_plugins_kind_is_named_as_users_ask_for_it(layout):
+    assert back(layout, Plugin("pr_curves", np.zeros((6, 3), np.float32)), "pr_curve").plugin == "pr_curves"
+
+
+@pytest.mark.parametrize("dims", [(3,), (-1,), (2**40, 2**40)])
+def test_dimensions_that_do_not_fit_are_not_believed(dims):
+    blob = message("summarykit.Blob")(plugin="p", data_class=2, dims=dims, dtype="float32", numbers=np.ones(2, "f4").tobytes())
+    assert blobs.decode(blob).data.tolist() == [1, 1]
 
 
 ORIGIN = Origin("ab" * 16, 3, Process(4711, 99, "boot", 4026531836, "host-1"), 100, 2, "summarykit 9")

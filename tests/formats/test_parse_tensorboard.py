@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from testkit import building
 
 from summarykit.formats import FORMATS
 from summarykit.formats.narrow import widen
 from summarykit.formats.proto.messages import message
 from summarykit.formats.tensorboard.parse import origin, parse
 from summarykit.formats.tensorboard.tensors import DTYPES
-from summarykit.shapes import Blob, Histogram, Image, Point, Scalar, Tensor
-from testkit import building
+from summarykit.shapes import BLOB_CLASS, TENSOR_CLASS, Blob, Histogram, Image, Point, Scalar, Tensor
 
 PLAIN = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
 NUMBER = {name: number for number, name in reversed(DTYPES.items())}
@@ -104,15 +104,17 @@ def test_tensorflow_2_images_are_strings():
     assert (several.kind, several.value.data.tolist()) == ("image", [b"5", b"4", png, png])
 
 
-def test_text_is_a_blob_and_a_table_of_text_a_tensor():
-    assert only("text", b"meta", dtype="string", string_val=[b"words"]).value == Blob("text", b"words", b"meta")
+def test_text_and_tables_of_text_are_values_of_their_plugin():
+    text = only("text", b"meta", dtype="string", string_val=[b"words"]).value
+    assert (text.plugin, text.data.tolist(), text.metadata, text.data_class) == ("text", b"words", b"meta", TENSOR_CLASS)
     table = only("text", dtype="string", dims=(1, 2), string_val=[b"a", b"b"])
-    assert (table.kind, table.value.data.tolist(), table.value.dtype) == ("text", [[b"a", b"b"]], "string")
+    assert (table.kind, table.value.data.tolist()) == ("text", [[b"a", b"b"]])
 
 
 def test_another_plugin_gives_its_name():
-    assert only("pr_curves", dtype="float32", dims=(1, 2), float_val=[1, 2]).kind == "pr_curves"
-    assert only("hparams", b"experiment") == Point("hparams", "t", 3, 1.0, Blob("hparams", b"", b"experiment"))
+    assert only("pr_curves", dtype="float32", dims=(1, 2), float_val=[1, 2]).kind == "pr_curve"
+    hparams = only("hparams", b"experiment")
+    assert (hparams.kind, hparams.value.plugin, hparams.value.metadata, hparams.value.data.size) == ("hparams", "hparams", b"experiment", 0)
     assert only(dtype="float32", dims=(2,), float_val=[1, 2]).kind == "tensor"
 
 
@@ -122,7 +124,7 @@ def test_the_first_metadata_of_a_tag_holds_for_its_later_values():
     (point,) = parse(event(value(dtype="float32", float_val=[2])), plugins)
     assert (point.kind, point.value) == ("scalar", Scalar(2.0))
     (point,) = parse(event(value("pr_curves", dtype="float32", float_val=[3])), plugins)
-    assert point.kind == "pr_curves"
+    assert point.kind == "pr_curve"
     (point,) = parse(event(value(dtype="float32", float_val=[2])), plugins)
     assert point.kind == "scalar"
 
@@ -157,12 +159,16 @@ def test_narrow_dtypes_are_widened_exactly(name):
         np.testing.assert_array_equal(widen(bits.tobytes(), name).astype("f8"), expected.astype("f8"))
 
 
-def test_audio_graph_and_run_metadata_are_blobs():
+def test_audio_of_the_old_form_comes_in_the_new_one():
     made = message("tensorboard.Summary.Value")(tag="a")
     made.audio.encoded_audio_string = b"RIFF"
     made.audio.content_type = "audio/wav"
     (point,) = parse(event(made))
-    assert point == Point("audio", "a", 3, 1.0, Blob("audio", b"RIFF", b"audio/wav"))
+    assert (point.kind, point.value.data.tolist()) == ("audio", [[b"RIFF", b""]])
+    assert (point.value.metadata, point.value.data_class) == (b"\x10\x0b", BLOB_CLASS)
+
+
+def test_a_graph_is_a_blob():
     (point,) = parse(message("tensorboard.Event")(graph_def=b"graph").SerializeToString())
     assert (point.kind, point.value) == ("graph", Blob("graph", b"graph"))
 

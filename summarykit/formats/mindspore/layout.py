@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from summarykit.formats import names, origin, wire
+from summarykit.formats import blobs, names, origin, wire
 from summarykit.formats.scalars import payload
-from summarykit.shapes import Array, Blob, Histogram, Image, Point, Scalar, Tensor
+from summarykit.shapes import Blob, Histogram, Image, Plugin, Point, Scalar, Shape, Tensor
 
 VERSION = "MindSpore.Event:1"
 SCALAR_VALUE, IMAGE, TENSOR, HISTOGRAM = 3, 4, 8, 9
-SUM_SQUARES, DTYPE, BLOB = 1002, 1003, 1004
+SUM_SQUARES, DTYPE = 1002, 1003
 
 DATA_TYPES = {
     "bool": 1, "int8": 2, "int16": 3, "int32": 4, "int64": 5, "uint8": 6, "uint16": 7, "uint32": 8, "uint64": 9,
@@ -35,10 +36,16 @@ class MindSporeFormat:
         """The version record, with the origin."""
         return [wire.double(1, wall_time) + wire.text(3, VERSION) + origin.encode()]
 
-    def payload(self, point: Point) -> list[Any] | None:
-        """A point's event, as buffers; every shape has a place here."""
+    def shows(self, shape: Shape) -> bool:
+        """Whether MindInsight has a place for it."""
+        return not isinstance(shape, (Plugin, Blob)) or _is_number(shape)
+
+    def payload(self, point: Point) -> list[Any]:
+        """A point's event, as buffers."""
         if isinstance(point.value, Scalar):
             return [payload(SCALAR_VALUE, point.tag.encode(), point.step, point.wall_time, point.value.value)]
+        if isinstance(point.value, Plugin) and _is_number(point.value):
+            return self.payload(replace(point, value=Scalar(float(point.value.data.reshape(())))))
         value = [wire.text(1, point.tag), *_value(point.value)]
         return [wire.double(1, point.wall_time), wire.integer(2, point.step), *wire.nested(5, wire.nested(1, value))]
 
@@ -49,14 +56,19 @@ class MindSporeFormat:
         return parse(payload)
 
 
-def _value(shape: Histogram | Image | Tensor | Blob) -> list[Any]:
+def _is_number(shape: Shape) -> bool:
+    """Whether it is a scalar in the form of TensorFlow 2."""
+    return isinstance(shape, Plugin) and shape.plugin == "scalars" and shape.data.size == 1
+
+
+def _value(shape: Histogram | Image | Tensor | Plugin | Blob) -> list[Any]:
     if isinstance(shape, Image):
         return [wire.data(IMAGE, b"".join(_image(shape)))]
     if isinstance(shape, Histogram):
         return [wire.data(HISTOGRAM, histogram(shape)), wire.double(SUM_SQUARES, shape.sum_squares)]
     if isinstance(shape, Tensor):
         return [*wire.nested(TENSOR, tensor(shape)), *_recorded_dtype(shape)]
-    return [wire.data(BLOB, wire.text(1, shape.plugin) + wire.data(2, shape.content) + wire.data(3, shape.metadata))]
+    return blobs.encode(shape)
 
 
 def _image(image: Image) -> list[bytes]:
@@ -81,15 +93,12 @@ def tensor(shape: Tensor) -> list[Any]:
     with np.errstate(over="ignore"):
         floats = np.ascontiguousarray(data, "<f4")
     head = b"".join(wire.integer(1, size) for size in data.shape) + wire.integer(2, DATA_TYPES[data.dtype.name])
-    parts = [head, wire.head(3, floats.nbytes), _buffer(floats)]
+    parts = [head, wire.head(3, floats.nbytes), wire.memory(floats)]
     if data.dtype.name != "float32":
-        parts += [wire.head(8, data.nbytes), _buffer(data)]
+        parts += [wire.head(8, data.nbytes), wire.memory(data)]
     return parts
 
 
 def _recorded_dtype(shape: Tensor) -> list[bytes]:
     return [wire.text(DTYPE, shape.dtype)] if shape.dtype != shape.data.dtype.name else []
 
-
-def _buffer(array: Array) -> memoryview:
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from summarykit.formats import blobs
 from summarykit.formats.dialect import Dialect
 from summarykit.formats.narrow import WIDENED, widen
 from summarykit.formats.proto.messages import message
@@ -51,7 +52,7 @@ def _whole(event: Any, kinds: dict[str, str]) -> list[Point]:
 def kind_of(value: Any) -> str:
     """The kind of a ``Summary.Value``: the name of its plugin where that is a blob of ours."""
     if value.HasField("blob"):
-        return str(value.blob.plugin)
+        return DIALECT.kind(value.blob.plugin)
     which = value.WhichOneof("value") or "scalar"
     return {"scalar_value": "scalar", "loss_landscape": "landscape"}.get(which, which)
 
@@ -60,7 +61,7 @@ def shape(value: Any, plugin: str = "", metadata: bytes = b"") -> Shape:
     """The shape in a ``Summary.Value``; ``plugin`` and ``metadata`` matter to the other format only."""
     which = value.WhichOneof("value")
     if value.HasField("blob"):
-        return Blob(value.blob.plugin, value.blob.content, value.blob.metadata)
+        return blobs.decode(value.blob)
     if which == "image":
         found = value.image
         return Image(found.height, found.width, found.colorspace, found.encoded_image)
@@ -139,7 +140,7 @@ DIALECT = Dialect(
     scalar=3,
     values={3: "scalar", 4: "image", 8: "tensor", 9: "histogram", 10: "landscape"},
     events={4: ("graph", "graph"), 6: ("explain", "explain")},
-    blob=1004,
+    blob=blobs.FIELD,
 )
 """Files that MindInsight reads."""
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from summarykit.formats import names, origin, wire
+from summarykit.formats import blobs, names, origin, wire
 from summarykit.formats.scalars import payload
-from summarykit.shapes import Blob, Histogram, Image, Point, Scalar, Tensor
+from summarykit.shapes import Array, Blob, Histogram, Image, Plugin, Point, Scalar, Shape, Tensor
 
 VERSION = "brain.Event:2"
 LAST_STEP = 2**63 - 1
 SIMPLE_VALUE, IMAGE, HISTO, TENSOR, METADATA = 2, 4, 5, 8, 9
 NON_FINITE, DTYPE = 1001, 1003
-TENSOR_CLASS = 2
+STRING = 7
 
 DATA_TYPES = {
     "float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "int64": 9, "bool": 10,
@@ -45,12 +45,14 @@ class TensorBoardFormat:
         steps = [LAST_STEP] + ([origin.resume_step] if origin.resume_step is not None and first_file else [])
         return [version, *(stamp + wire.integer(2, step) + wire.data(7, wire.integer(1, 1)) for step in steps)]
 
-    def payload(self, point: Point) -> list[Any] | None:
-        """A point's event, as buffers; None for a blob that no plugin here would show."""
+    def shows(self, shape: Shape) -> bool:
+        """Whether TensorBoard has a place for it."""
+        return not isinstance(shape, Blob)
+
+    def payload(self, point: Point) -> list[Any]:
+        """A point's event, as buffers."""
         if isinstance(point.value, Scalar):
             return [payload(SIMPLE_VALUE, point.tag.encode(), point.step, point.wall_time, point.value.value)]
-        if isinstance(point.value, Blob):
-            return None
         value = [wire.text(1, point.tag), *_value(point.value)]
         return [wire.double(1, point.wall_time), wire.integer(2, point.step), *wire.nested(5, wire.nested(1, value))]
 
@@ -61,12 +63,16 @@ class TensorBoardFormat:
         return parse(payload)
 
 
-def _value(shape: Histogram | Image | Tensor) -> list[Any]:
+def _value(shape: Histogram | Image | Tensor | Plugin | Blob) -> list[Any]:
     if isinstance(shape, Image):
         return [wire.data(IMAGE, b"".join(_image(shape)))]
     if isinstance(shape, Histogram):
         return [wire.data(HISTO, histogram(shape)), wire.data(NON_FINITE, _non_finite(shape))]
-    return [*wire.nested(TENSOR, tensor(shape)), _plugin("tensor"), *_recorded_dtype(shape)]
+    if isinstance(shape, Tensor):
+        return [*wire.nested(TENSOR, tensor(shape.data)), metadata(Plugin("tensor", shape.data)), *_recorded_dtype(shape)]
+    if isinstance(shape, Plugin):
+        return [*wire.nested(TENSOR, tensor(shape.data)), metadata(shape)]
+    return blobs.encode(shape)
 
 
 def _image(image: Image) -> list[bytes]:
@@ -86,16 +92,21 @@ def _non_finite(shape: Histogram) -> bytes:
     return wire.integer(1, shape.nan) + wire.integer(2, shape.pos_inf) + wire.integer(3, shape.neg_inf) + left
 
 
-def tensor(shape: Tensor) -> list[Any]:
-    """A ``TensorProto`` message."""
-    data = np.ascontiguousarray(shape.data)
-    dims = b"".join(wire.data(2, wire.integer(1, size)) for size in shape.data.shape)
-    head = wire.integer(1, DATA_TYPES[data.dtype.name]) + wire.data(2, dims)
-    return [head, wire.head(4, data.nbytes), data.reshape(-1).view(np.uint8).data]
+def tensor(data: Array) -> list[Any]:
+    """A ``TensorProto`` message of numbers, or of bytes strings."""
+    number = STRING if data.dtype == object else DATA_TYPES[data.dtype.name]
+    dims = b"".join(wire.data(2, wire.integer(1, size)) for size in data.shape)
+    head = wire.integer(1, number) + wire.data(2, dims)
+    if data.dtype == object:
+        return [head, *(part for value in data.reshape(-1).tolist() for part in (wire.head(8, len(value)), value))]
+    return [head, wire.head(4, data.nbytes), wire.memory(data)]
 
 
-def _plugin(name: str) -> bytes:
-    return wire.data(METADATA, wire.data(1, wire.text(1, name)) + wire.integer(4, TENSOR_CLASS))
+def metadata(shape: Plugin) -> bytes:
+    """The metadata that stand beside a value; all values carry them, and viewers keep the first of each tag."""
+    plugin = wire.text(1, shape.plugin) + (wire.data(2, shape.metadata) if shape.metadata else b"")
+    titles = [wire.text(field, title) for field, title in ((2, shape.display_name), (3, shape.description)) if title]
+    return wire.data(METADATA, b"".join([wire.data(1, plugin), *titles, wire.integer(4, shape.data_class)]))
 
 
 def _recorded_dtype(shape: Tensor) -> list[bytes]:

@@ -10,37 +10,35 @@ from summarykit.formats import blobs
 from summarykit.formats.dialect import Dialect
 from summarykit.formats.proto.messages import message
 from summarykit.formats.proto.provenance import origin
-from summarykit.formats.tensorboard.tensors import array
-from summarykit.shapes import BLOB_CLASS, TENSOR_CLASS, Array, Blob, Floats, Histogram, Image, Plugin, Point, Scalar, Shape, Tensor, strings
+from summarykit.formats.tensorboard import plugins
+from summarykit.shapes import Array, Blob, Floats, Histogram, Image, Point, Scalar, Shape
 
 __all__ = ["DIALECT", "Plugins", "origin", "parse", "shape"]
 
 Plugins = dict[str, tuple[str, bytes]]
 """Tag -> name and content of its plugin, as the first value of the tag told them: they hold for values that tell none."""
 
-_PNG_CHANNELS = {0: 1, 2: 3, 3: 3, 4: 2, 6: 4}    # by the colour type in the file's header
 
-
-def parse(payload: bytes, plugins: Plugins | None = None) -> list[Point]:
+def parse(payload: bytes, told: Plugins | None = None) -> list[Point]:
     """The points of one record's payload.
 
     Args:
         payload: the record.
-        plugins: what earlier records of the same run said of their tags; this one's are added.
+        told: what earlier records of the same run said of their tags; this one's are added.
 
     Raises:
         google.protobuf.message.DecodeError: it is not such a message.
     """
-    known: Plugins = {} if plugins is None else plugins
+    known: Plugins = {} if told is None else told
     event = message(DIALECT.event).FromString(payload)
     return [_point(event, value, known) for value in event.summary.value] + _whole(event)
 
 
-def _point(event: Any, value: Any, plugins: Plugins) -> Point:
+def _point(event: Any, value: Any, known: Plugins) -> Point:
     told = value.metadata.plugin_data
     if told.plugin_name:
-        plugins.setdefault(value.tag, (told.plugin_name, told.content))
-    plugin, metadata = plugins.get(value.tag, ("", b""))
+        known.setdefault(value.tag, (told.plugin_name, told.content))
+    plugin, metadata = known.get(value.tag, ("", b""))
     kind, found = kind_of(value, told.plugin_name or plugin), shape(value, plugin, metadata)
     return Point("tensor" if kind == "scalar" and not isinstance(found, Scalar) else kind, value.tag, event.step, event.wall_time, found)
 
@@ -49,7 +47,7 @@ def kind_of(value: Any, plugin: str) -> str:
     """The kind of a ``Summary.Value``: what its field says, for a tensor (or nothing) what its plugin says."""
     which = value.WhichOneof("value")
     own = {"simple_value": "scalar", "image": "image", "histo": "histogram", "audio": "audio"}.get(which)
-    return own or DIALECT.kind(plugin)
+    return own or DIALECT.kind(value.blob.plugin if value.HasField("blob") else plugin)
 
 
 def _whole(event: Any) -> list[Point]:
@@ -81,32 +79,10 @@ def shape(value: Any, plugin: str = "", metadata: bytes = b"") -> Shape:
     if which == "histo":
         return histogram(value.histo, value.non_finite)
     if which == "audio":
-        return Blob("audio", value.audio.encoded_audio_string, value.audio.content_type.encode())
-    if which == "tensor":
-        return _by_plugin(*array(value.tensor), value.dtype, plugin, metadata)
-    return Blob(plugin or "tensor", value.obsolete_old_style_histogram, metadata)
-
-
-def _by_plugin(data: Array, name: str, recorded: str, plugin: str, metadata: bytes) -> Shape:
-    if plugin == "scalars" and data.size == 1 and data.dtype.kind in "fiub":
-        return Scalar(float(data.reshape(())))
-    if plugin == "histograms" and data.ndim == 2 and data.shape[1] == 3 and data.dtype.kind == "f":
-        return _histogram_of_rows(data.astype(np.float64))
-    if plugin == "images" and name == "string" and data.size == 3:
-        return _image(*data.reshape(-1).tolist())
-    if name == "string" and data.size == 1:
-        return Blob(plugin or "tensor", data.reshape(-1)[0], metadata)
-    return Tensor(data, recorded or name)
-
-
-def _image(width: bytes, height: bytes, encoded: bytes) -> Shape:
-    is_png = encoded[:8] == b"\x89PNG\r\n\x1a\n" and len(encoded) > 25
-    channels = _PNG_CHANNELS.get(encoded[25], 3) if is_png else 3
-    return Image(_number(height), _number(width), channels, encoded)
-
-
-def _number(digits: bytes) -> int:
-    return int(digits) if digits.isdigit() and len(digits) < 10 else 0
+        return plugins.of_audio(value)
+    if which == "obsolete_old_style_histogram":
+        return Blob(plugin or "tensor", value.obsolete_old_style_histogram, metadata)
+    return blobs.decode(value.blob) if value.HasField("blob") else plugins.of_tensor(value, plugin, metadata)
 
 
 def histogram(found: Any, non_finite: Any) -> Histogram:
@@ -134,14 +110,6 @@ def _trim(limits: Floats, counts: Array, smallest: float, largest: float) -> tup
     inner = limits[first:last]
     edges = np.concatenate([[smallest], np.clip(inner, smallest, largest) if smallest <= largest else inner, [largest]])
     return edges, counts[first : last + 1]
-
-
-def _histogram_of_rows(rows: Floats) -> Histogram:
-    """Rows of left edge, right edge, count; the sums are not told (NaN)."""
-    counts = np.rint(np.nan_to_num(rows[:, 2])).astype(np.int64)
-    edges = np.append(rows[:, 0], rows[-1:, 1])
-    smallest, largest = (float(edges[0]), float(edges[-1])) if len(edges) else (0.0, 0.0)
-    return Histogram(edges, counts, min=smallest, max=largest, sum=float("nan"), sum_squares=float("nan"))
 
 
 DIALECT = Dialect(
