@@ -175,9 +175,9 @@ class _Record:
         return "" if {dialect.tensor, dialect.metadata} & present else None
 
     def plugin(self, blob: Field) -> str:
-        """The plugin's name in a blob of ours."""
+        """The kind that the plugin named in a blob of ours shows."""
         names = [each for each in wire.fields(self.data, blob.start, blob.stop) if (each.number, each.wire) == (1, BYTES)]
-        return self.text(names[-1] if names else None) or "blob"
+        return self.dialect.kind(self.text(names[-1] if names else None))
 
     def entry(self, kind: str, tag: str, place: Field, *, whole: bool = False) -> None:
         where = self.offset + place.start, place.stop - place.start

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -94,23 +95,33 @@ def _count_before(values: Ints) -> Ints:
 
 
 def _lost(source: Source, twin: Source) -> list[Damage]:
-    """Damage of a file that its twin does not make good."""
-    if is_sound(twin):
+    """Damage of a file that its twin does not make good: fewer points stand there, between those that both have, than were lost here."""
+    if is_sound(twin) or not source.damage:
         return []
-    return [each for each in source.damage if _more_points(twin, source, each) < each.records]
+    offsets, mine = _sequence(source)
+    theirs = _sequence(twin)[1]
+    place, held = {point: number for number, point in enumerate(theirs)}, set(mine)
+    gained = np.cumsum([0] + [point not in held for point in theirs])
+    lost = []
+    for damage in source.damage:
+        at = bisect.bisect_left(offsets, damage.offset)
+        begin = next((place[point] + 1 for point in reversed(mine[:at]) if point in place), 0)
+        end = next((place[point] for point in mine[at:] if point in place), len(theirs))
+        if gained[end] - gained[begin] < damage.records:
+            lost.append(damage)
+    return lost
 
 
-def _more_points(twin: Source, source: Source, damage: Damage) -> int:
-    """How many points a twin has in excess between the points around a damage."""
-    begin, end = -np.inf, np.inf
+_Place = tuple[Key, int, int]
+
+
+def _sequence(source: Source) -> tuple[list[int], list[_Place]]:
+    """Offset, and (key, step, occurrence), of every point in the order of the file."""
+    found: list[tuple[int, _Place]] = []
     for key in source.keys:
         track = source.track(key)
-        at = int(np.searchsorted(track.offsets, damage.offset))
-        begin = max(begin, track.wall_times[at - 1]) if at else begin
-        end = min(end, track.wall_times[at]) if at < len(track) else end
-    return _between(twin, begin, end) - _between(source, begin, end)
-
-
-def _between(source: Source, begin: float, end: float) -> int:
-    times = (source.track(key).wall_times for key in source.keys)
-    return sum(int(((begin <= each) & (each <= end)).sum()) for each in times)
+        _, steps = np.unique(track.steps, return_inverse=True)
+        rows = zip(track.offsets.tolist(), track.steps.tolist(), _count_before(steps).tolist(), strict=True)
+        found += [(offset, (key, step, count)) for offset, step, count in rows]
+    found.sort(key=lambda row: row[0])
+    return [offset for offset, _ in found], [point for _, point in found]
