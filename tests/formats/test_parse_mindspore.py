@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from testkit import building
 
 from summarykit.formats import FORMATS
 from summarykit.formats.mindspore.parse import DTYPES, origin, parse, parse_lineage
 from summarykit.formats.proto.messages import message
 from summarykit.shapes import Blob, Histogram, Image, Point, Scalar, Tensor
-from testkit import building
 
 PLAIN = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
 NUMBER = {name: number for number, name in DTYPES.items()}
