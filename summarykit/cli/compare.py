@@ -19,7 +19,7 @@ _CURVE = 20
 
 def runs(found: Mapping[str, Scalars]) -> None:
     """Print a line for each run."""
-    table.show(_HEADER, [_row(run, series) for run, series in found.items()], indent=2)
+    table.show(_HEADER, [_row(run if len(found) > 1 else "", series) for run, series in found.items()], indent=2)
 
 
 def steps(found: Mapping[str, Scalars], last: int) -> None:

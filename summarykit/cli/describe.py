@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from summarykit.cli import spell
-from summarykit.shapes import Array, Blob, Histogram, Image, Scalar, Tensor
+from summarykit.shapes import Array, Blob, Histogram, Image, Scalar
 
+_TEXT = 60
 _BARS = " ▁▂▃▄▅▆▇█"
-_SIGNATURES = {b"\x89PNG": "PNG", b"\xff\xd8\xff": "JPEG", b"GIF8": "GIF", b"BM": "BMP", b"RIFF": "WEBP"}
+_SIGNATURES = {b"\x89PNG": "PNG", b"\xff\xd8\xff": "JPEG", b"GIF8": "GIF"}
 
 
 class Description(NamedTuple):
@@ -24,8 +25,14 @@ class Description(NamedTuple):
 
 @singledispatch
 def describe(value: Any) -> Description:
-    """Describe a value."""
-    return Description(type(value).__name__.lower(), None)
+    """Describe a value: a number, an array (a tensor, or what a plugin shows), or whatever else was recorded."""
+    data = getattr(value, "data", None)
+    return _array(value, data) if isinstance(data, np.ndarray) else Description(type(value).__name__.lower(), None)
+
+
+def dtype_of(value: Any) -> str:
+    """Name of the dtype that was recorded; ``"string"`` of texts and files."""
+    return str(getattr(value, "dtype", "string" if value.data.dtype == object else value.data.dtype.name))
 
 
 @describe.register
@@ -45,16 +52,8 @@ def _(value: Histogram) -> Description:
 
 
 @describe.register
-def _(value: Tensor) -> Description:
-    facts: dict[str, Any] = {"dtype": value.dtype, "shape": list(value.data.shape), **_statistics(value.data)}
-    shape = "×".join(map(str, value.data.shape)) or "single value"
-    span = "" if facts.get("min") is None else _span(facts)
-    return Description(f"{value.dtype} {shape}{span}{_not_finite(facts.get('nan', 0), facts.get('inf', 0))}", facts)
-
-
-@describe.register
 def _(value: Image) -> Description:
-    form, channels = image_format(value.encoded), {1: "grey", 2: "grey + alpha", 3: "RGB", 4: "RGBA"}.get(value.channels, "")
+    form, channels = file_format(value.encoded), {1: "grey", 2: "grey + alpha", 3: "RGB", 4: "RGBA"}.get(value.channels, "")
     facts = {"width": value.width, "height": value.height, "channels": value.channels, "format": form, "bytes": len(value.encoded)}
     return Description(f"{value.width}×{value.height} {channels} {form}, {spell.size(len(value.encoded))}".replace("  ", " "), facts)
 
@@ -64,9 +63,19 @@ def _(value: Blob) -> Description:
     return Description(f"{spell.size(len(value.content))} of {value.plugin}", {"plugin": value.plugin, "bytes": len(value.content)})
 
 
-def image_format(encoded: bytes) -> str:
-    """What an encoded picture is, by its first bytes: ``"PNG"``, ``"JPEG"`` ...; empty where that is not known."""
-    return next((name for signature, name in _SIGNATURES.items() if encoded.startswith(signature)), "")
+def _array(value: Any, data: Array) -> Description:
+    dtype, shape = dtype_of(value), "×".join(map(str, data.shape))
+    facts: dict[str, Any] = {"dtype": dtype, "shape": list(data.shape), **_statistics(data)}
+    if data.dtype == object:
+        return Description(f"{f'{shape} ' if data.size > 1 else ''}{dtype}{_first_text(data)}", facts)
+    span = "" if facts.get("min") is None else _span(facts)
+    return Description(f"{dtype} {shape or 'single value'}{span}{_not_finite(facts.get('nan', 0), facts.get('inf', 0))}", facts)
+
+
+def file_format(content: bytes) -> str:
+    """What an encoded picture or sound is, by its first bytes: ``"PNG"``, ``"JPEG"``, ``"GIF"``, ``"WAV"``; empty where it is none."""
+    known = next((name for signature, name in _SIGNATURES.items() if content.startswith(signature)), "")
+    return known or ("WAV" if content[:4] == b"RIFF" and content[8:12] == b"WAVE" else "")
 
 
 def bars(heights: Array) -> str:
@@ -74,6 +83,14 @@ def bars(heights: Array) -> str:
     heights = np.where(np.isfinite(heights), heights, 0)
     top = heights.max(initial=0)
     return "".join(_BARS[math.ceil(height / top * 8) if top > 0 else 0] for height in heights.tolist())
+
+
+def _first_text(data: Array) -> str:
+    first = data.ravel()[0] if data.size else b""
+    text = " ".join(first.decode("utf-8", "replace").split()) if isinstance(first, bytes) else str(first)
+    if not text.isprintable() or "\ufffd" in text:
+        return f", {file_format(first) or 'bytes'}: {spell.size(len(first))}"
+    return f" {text[:_TEXT]!r}{' ...' if len(text) > _TEXT else ''}"
 
 
 def _statistics(data: Array) -> dict[str, Any]:
