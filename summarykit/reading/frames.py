@@ -19,6 +19,7 @@ FRAME = HEADER + FOOTER
 """Bytes of a record beside its payload."""
 
 _FEW, _MANY = 128, 8192    # records walked one by one before the next attempt to predict
+_REACH = 1024              # records predicted at first; more after each success, since what follows a wrong one was in vain
 _TAIL = 48                 # lengths that must repeat for a period to be believed
 _NONE = np.empty(0, np.int64)
 _length_at = struct.Struct("<Q").unpack_from
@@ -30,6 +31,7 @@ class Walker:
 
     _period: Ints = field(default_factory=lambda: _NONE)
     _patience: int = _FEW
+    _reach: int = _REACH
 
     def walk(self, data: Array, start: int, stop: int) -> tuple[Ints, Ints]:
         """Whole records that follow on each other in ``data[start:stop]``, by unverified length fields.
@@ -41,7 +43,7 @@ class Walker:
         position, ended = start, False
         while not ended:
             if len(self._period):
-                found.append(_predicted(data, position, stop, self._period))
+                found.append(_predicted(data, position, stop, self._period, self._reach))
                 position = _end(found[-1], position)
                 self._learn_from(len(found[-1][0]))
             found.append(_one_by_one(data, position, stop, self._patience))
@@ -53,6 +55,7 @@ class Walker:
         return np.concatenate([starts for starts, _ in found]), np.concatenate([lengths for _, lengths in found])
 
     def _learn_from(self, predicted: int) -> None:
+        self._reach = max(_REACH, 4 * predicted)
         if predicted < len(self._period):
             self._period = _NONE
             self._patience = min(2 * self._patience, _MANY)
@@ -92,12 +95,12 @@ def _find_period(lengths: Ints) -> Ints:
     return lengths[-distance:]
 
 
-def _predicted(data: Array, position: int, stop: int, period: Ints) -> tuple[Ints, Ints]:
-    """Records at the places that a period predicts, up to the first whose length field says otherwise."""
+def _predicted(data: Array, position: int, stop: int, period: Ints, most: int) -> tuple[Ints, Ints]:
+    """Records at the places that a period predicts, up to the first whose length field says otherwise; about ``most`` of them."""
     sizes = period + FRAME
     within = np.cumsum(sizes) - sizes
     stride = int(sizes.sum())
-    repeats = (stop - position) // stride
+    repeats = min((stop - position) // stride, -(-most // len(period)))
     if repeats < 1:
         return _NONE, _NONE
     starts = (position + np.arange(repeats, dtype=np.int64)[:, None] * stride + within).reshape(-1)
