@@ -43,6 +43,7 @@ class Registry(Generic[T]):
 
         Raises:
             ValueError: nobody registered that name.
+            ImportError: its module cannot be imported.
         """
         try:
             return self._found[name]
@@ -63,7 +64,7 @@ class Registry(Generic[T]):
         return name in self._ours or any(name == point.name for point in self._entry_points())
 
     def _entry_points(self) -> Iterable[EntryPoint]:
-        from importlib.metadata import entry_points    # takes as long to import as half of NumPy
+        from importlib.metadata import entry_points  # takes as long to import as half of NumPy
 
         return entry_points(group=f"summarykit.{self.what}")
 
@@ -72,6 +73,8 @@ class Registry(Generic[T]):
             return self._load_third_party(name)
         module, _, attribute = self._ours[name].partition(":")
         found: T = importlib.import_module(module)    # type: ignore[assignment]  # where there is no attribute, it is the object
+        if attribute and not hasattr(found, attribute):
+            raise ImportError(f"{self.what}: {name!r} is just being imported (a signal handler interrupted that)")
         return getattr(found, attribute) if attribute else found
 
     def _load_third_party(self, name: str) -> T:

@@ -76,6 +76,13 @@ def watch_exit() -> None:
 
 def at_exit() -> None:
     """Write what is there, then let every writer that is used later (by other exit handlers) write in the calling thread."""
+    try:
+        _finish()
+    except KeyboardInterrupt:    # Ctrl-C is often pressed twice; what was recorded is still written, in bounded time
+        _finish()
+
+
+def _finish() -> None:
     end = time.monotonic() + EXIT_SECS
     for writer in list(_state.attended):
         if not writer.ended:    # also of those that are being closed
