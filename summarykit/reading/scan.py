@@ -68,7 +68,8 @@ class Scanner:
         """
         with open(self.path, "rb", buffering=0) as file:
             self.size = max(self.offset, os.fstat(file.fileno()).st_size)
-            yield from self._blocks(file)
+            if self.size > self.offset:
+                yield from self._blocks(file)
         self._settle()
 
     def _blocks(self, file: BinaryIO) -> Iterator[Span | Long]:

@@ -133,7 +133,7 @@ class Source:
         self._take(findings, chunks)
         news = {key: in_file_order(concatenate(pieces)) for key, pieces in chunks.items()}
         for key, track in news.items():
-            self._tracks.setdefault(key, []).append(track)
+            _append(self._tracks.setdefault(key, []), track)
         return news
 
     def decode(self, entry: Entry) -> Shape:
@@ -144,7 +144,7 @@ class Source:
         """
         content = self.read(entry.offset, entry.length)
         if entry.whole:
-            return Blob(entry.kind, content)
+            return self._dialect.whole(entry.kind, content)
         return _decode(content, entry.kind, self._dialect, *self._plugins.get(entry.tag, ("", b"")))
 
     def read(self, offset: int, length: int) -> bytes:
@@ -189,6 +189,13 @@ class Source:
                 kind = "tensor" if kind == "scalar" else kind
                 entries.append(entry if entry.kind == kind else entry._replace(kind=kind))
         return numbers, entries
+
+
+def _append(pieces: list[Track], new: Track) -> None:
+    """Add a piece, so that their number grows by the logarithm of the points only: a run may be followed for days."""
+    pieces.append(new)
+    while len(pieces) > 1 and len(pieces[-2]) <= 2 * len(pieces[-1]):
+        pieces[-2:] = [concatenate(pieces[-2:])]
 
 
 def _decode(content: bytes, kind: str, dialect: Dialect, plugin: str, metadata: bytes) -> Shape:

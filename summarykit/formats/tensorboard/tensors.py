@@ -16,6 +16,9 @@ DTYPES = {
 }  # fmt: skip
 """TensorFlow's number -> name; quantised integers (11 to 16) count as integers."""
 
+DATA_TYPES = {name: number for number, name in sorted(DTYPES.items(), reverse=True) if not 11 <= number <= 13 and number not in (15, 16)}
+"""Name -> number."""
+
 _FIELDS = {
     "float32": "float_val", "float64": "double_val", "int64": "int64_val", "bool": "bool_val", "uint32": "uint32_val",
     "uint64": "uint64_val", "complex64": "scomplex_val", "complex128": "dcomplex_val", "float16": "half_val", "bfloat16": "half_val",
@@ -47,7 +50,8 @@ def _from_field(tensor: Any, name: str) -> Array:
         return _strings(tensor.string_val)
     if name.startswith("float8"):
         return widen(tensor.float8_val, name)
-    values = np.array(getattr(tensor, _FIELDS.get(name, "int_val")))
+    found = getattr(tensor, _FIELDS.get(name, "int_val"))
+    values = np.array(found, np.uint64 if name == "uint64" else None)    # NumPy 1 would make floats of large ones
     if name in ("float16", "bfloat16"):
         bits = values.astype(np.uint16)
         return bits.view("<f2") if name == "float16" else widen(bits, name)
