@@ -359,3 +359,19 @@ assert record.flush() is True
     done = run_script(code, tmp_path, timeout=20).expect_success()
     assert "Too many open files" in done.stderr
     assert events.both(tmp_path) == [(2, 2.0)]
+
+
+def test_trap_1_5_a_small_disk_is_filled_to_the_end(tmp_path):
+    """MindSpore dropped, and said nothing, where less than 32 times a record's size was free."""
+    disk = tmp_path / "disk"
+    with small_disk(disk, "3m"):
+        with SummaryRecord(disk / "run", formats=("mindspore",)) as record:
+            for step in range(10):
+                record.add_value("tensor", "x", [float(step)] * 50_000)    # 600 kB: as float32 and, exactly, as float64
+                record.record(step)
+                record.flush()
+            stats = record.stats()
+        assert total(record.stats()) == 10
+        assert stats["written"] == record.stats()["written"] == 5
+        records.check_directory(disk)
+        assert [point.step for point in events.all_points(disk)] == list(range(5))
