@@ -37,12 +37,12 @@ def picture(seed: int) -> Any:
 
 def rows(options: Options) -> tuple[list[Row], list[str]]:
     """The claims on images."""
-    images = options.count(IMAGES)
+    images = max(5, options.count(IMAGES))    # fewer would show the start only
     results = run("images", {name: {"images": images} for name in (*WRITERS, ZLIB)}, options)
     return [
         Row(f"image {SIDE} × {SIDE} × 3: all processes, CPU ms each", results.figures("tree", 1e3), "images.py"),
-        Row("the same, training thread, CPU ms each", results.figures("thread", 1e3), "images.py"),
-        Row(f"{images} of them, open to closed file: wall ms", results.figures("wall", 1e3), "images.py"),
+        Row("… training thread, CPU ms each", results.figures("thread", 1e3), "images.py"),
+        Row(f"… {images} of them, open to closed file: wall ms", results.figures("wall", 1e3), "images.py"),
     ], [f"images: {ZLIB} is what comes without the extra; the other columns of summarykit are with it"]
 
 

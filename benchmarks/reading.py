@@ -80,7 +80,7 @@ def rows(options: Options) -> tuple[list[Row], list[str]]:
     read = ", ".join(f"{name} {points:,}" for name, points in sizes.items())
     return [
         Row("read scalars of a TensorBoard file: M a CPU second", torch.figures("rate", 1e-6), "reading.py", more_is_better=True),
-        Row("the same, M a second of wall time", torch.figures("wall_rate", 1e-6), "reading.py", more_is_better=True),
+        Row("… M a second of wall time", torch.figures("wall_rate", 1e-6), "reading.py", more_is_better=True),
         Row("read a run in both formats: M points a CPU second", twins.figures("rate", 1e-6), "reading.py", more_is_better=True),
     ], [f"reading.py reads so many scalars: {read}; the Rust server's start is included, its answers are not"]
 

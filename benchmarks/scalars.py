@@ -50,9 +50,9 @@ def rows(options: Options) -> tuple[list[Row], list[str]]:
         results = run("scalars", {name: {"calls": calls, "shape": shape} for name, calls in sizes.items()}, options)
         found += [
             Row(f"a scalar, {shape}: training thread, CPU µs, loop subtracted", results.figures("net", 1e6), "scalars.py"),
-            Row("the same, loop included, CPU µs", results.figures("thread", 1e6), "scalars.py"),
+            Row("… loop included, CPU µs", results.figures("thread", 1e6), "scalars.py"),
             Row(f"1 M scalars, {shape}, open to closed file: all processes, CPU s", results.figures("tree", 1e6), "scalars.py"),
-            Row("the same, wall s", results.figures("wall", 1e6), "scalars.py"),
+            Row("… wall s", results.figures("wall", 1e6), "scalars.py"),
         ]
     recorded = ", ".join(f"{name} {calls:,}" for name, calls in sizes.items())
     return found, [f"scalars.py records so many scalars and scales to the row's unit: {recorded}", *results.notes()]

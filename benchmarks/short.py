@@ -45,8 +45,8 @@ def rows(options: Options) -> tuple[list[Row], list[str]]:
         results = run("short", {name: {"scalars": scalars} for name in WRITERS}, options)
         found += [
             Row(f"{scalars:,} scalars, open to closed file: wall ms", results.figures("wall", 1e3), "short.py"),
-            Row("of it, `close`: wall ms", results.figures("close", 1e3), "short.py"),
-            Row("all processes, CPU ms", results.figures("tree", 1e3), "short.py"),
+            Row("… of it, `close`: wall ms", results.figures("close", 1e3), "short.py"),
+            Row("… all processes, CPU ms", results.figures("tree", 1e3), "short.py"),
         ]
     jobs = Results()
     for _ in range(options.rounds):
@@ -55,7 +55,7 @@ def rows(options: Options) -> tuple[list[Row], list[str]]:
     return [
         *found,
         Row(f"a whole job of {FEW} scalars, import and exit included: wall ms", jobs.figures("wall", 1e3), "short.py"),
-        Row("the same, all processes, CPU ms", jobs.figures("tree", 1e3), "short.py"),
+        Row("… all processes, CPU ms", jobs.figures("tree", 1e3), "short.py"),
     ], []
 
 

@@ -39,11 +39,11 @@ def rows(options: Options) -> tuple[list[Row], list[str]]:
     results = run("start", {name: {} for name in WRITERS}, options)
     kinds = {
         "import over NumPy: CPU ms": "import",
-        "the same, wall ms": "import_wall",
+        "… wall ms": "import_wall",
         "open and record the first value: training thread, CPU ms": "called",
-        "the same, wall ms ": "called_wall",
+        "… wall ms ": "called_wall",
         "open to first value in the file (`flush`): all processes, CPU ms": "there",
-        "the same, wall ms  ": "there_wall",
+        "… wall ms  ": "there_wall",
     }
     return [Row(what.strip(), results.figures(key, 1e3), "start.py") for what, key in kinds.items()], []
 
