@@ -14,7 +14,8 @@ from typing import Any
 from summarykit.errors import ClosedError, RefusedValueError, StorageError
 from summarykit.kinds import KINDS
 from summarykit.summary.tags import check_tag
-from summarykit.writing import Batch, Job, Writer, WriterOptions, lifecycle
+from summarykit.writing import Job, Task, Writer, WriterOptions, lifecycle
+from summarykit.writing.flat import flatten
 from summarykit.writing.options import check_choice, check_directory, check_integer
 
 MODES = ("train", "eval")
@@ -166,10 +167,8 @@ class SummaryRecord:
         pending.scalars = {}
         if jobs or refused:
             pending.jobs, pending.refused = {}, 0
-        if self._writer.closed:
-            self._writer.stats.drop("the record was closed", len(scalars) + len(jobs))
-            return False
-        accepted = not (scalars or jobs) or self._writer.put(Batch(step, now, scalars, tuple(jobs.values())))
+        tasks = [Task(job, step, now) for job in jobs.values()] if jobs else ()
+        accepted = self._writer.put(flatten(scalars, step, now), tasks) if scalars or jobs else not self._writer.closed
         if self._raise:
             self._raise_failure()
         return accepted and not refused

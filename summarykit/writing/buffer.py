@@ -1,23 +1,23 @@
-"""Between the training thread and the pump: a list. One C call puts, two take; no lock, no signal, no process check."""
+"""Between the training thread and the pump: two lists. One C call puts, two take; no lock, no signal, no process check."""
 
 from __future__ import annotations
 
-import itertools
 import threading
 import time
-from collections.abc import Callable
-from itertools import accumulate
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
-from summarykit.writing.batch import Batch, size
+from summarykit.writing.flat import WIDTH
+from summarykit.writing.job import Job, Task
 
 SLICE = 16_384
 """Values that the pump takes at once: a slice is encoded in a few milliseconds."""
 
 WAKE_AT = 16_384
-"""Values waiting that make the pump come early."""
+"""Scalars waiting that make the pump come early."""
 
 FULL_AT = 131_072
-"""Values waiting at which ``on_full`` applies: about 12 MB of Python floats and dictionaries."""
+"""Scalars waiting at which ``on_full`` applies: about 8 MB of lists and Python floats."""
 
 FULL_BYTES = 256 * 2**20
 """Bytes of arrays waiting, or being worked on, at which ``on_full`` applies."""
@@ -25,12 +25,27 @@ FULL_BYTES = 256 * 2**20
 LONGEST_WAIT = 0.5
 """Seconds that one call waits at most when the buffer is full."""
 
+_LEAST_BYTES = FULL_BYTES // FULL_AT    # that any other value counts for: there may be as many of the smallest as scalars
+
+
+class Position(NamedTuple):
+    """So many items of the flat list, and so many tasks, since the beginning."""
+
+    items: int
+    tasks: int
+
 
 class Buffer:
-    """Batches on their way to the pump.
+    """Scalars and tasks on their way to the pump.
 
-    ``mark`` is all that the hot path looks at: a number of batches beyond which ``put`` takes the slow path. It is -1 as long as no pump
-    serves this buffer, so that the first ``put`` (after construction, or after a fork) starts one.
+    ``mark`` is all that the hot path looks at: the length of ``flat`` beyond which ``room`` must be asked. It is -1 as long as no pump
+    serves this buffer, so that the first value (after construction, or after a fork) starts one; and where ``eager`` is set it stays so.
+
+    Attributes:
+        flat: the scalars, as ``writing.flat`` has them. Whoever appends asks ``room`` first where it is longer than ``mark``.
+        mark: that length.
+        eager: every scalar is to go through ``room``.
+        taken: what the pump has taken.
     """
 
     def __init__(self, on_full: str, attend: Callable[[], None], wake: Callable[[], None]) -> None:
@@ -41,74 +56,85 @@ class Buffer:
             attend: starts the pump if need be.
             wake: makes the pump come at once.
         """
+        self.flat: list[Any] = []
         self.mark = -1
-        self.taken = 0
-        self._batches: list[Batch] = []
+        self.eager = False
+        self.taken = Position(0, 0)
+        self._tasks: list[Task] = []
         self._attend = attend
         self._wake = wake
         self._patience = LONGEST_WAIT if on_full == "block" else 0.0
         self._choked = False
-        self._stuck_at = -1    # `taken` when a wait for room was in vain
+        self._stuck_at: Position | None = None    # `taken` when a wait for room was in vain
         self._nbytes = 0
         self._lock = threading.RLock()
 
-    def put(self, batch: Batch) -> bool:
-        """Hand over a batch; False where it was dropped because the buffer is full."""
-        if len(self._batches) > self.mark and not self._beyond_mark():
+    def put(self, flat: Sequence[Any], tasks: Sequence[Task] = ()) -> bool:
+        """Hand over scalars and tasks; False where all were dropped because the buffer is full."""
+        if len(self.flat) > self.mark and not self.room():
             return False
-        if batch.jobs and not self._reserve(sum(job.nbytes for job in batch.jobs)):
+        if tasks and not self._reserve(sum(_weight(task.job) for task in tasks)):
             return False
-        self._batches.append(batch)
+        self.flat.extend(flat)
+        self._tasks.extend(tasks)
         return True
 
-    def take(self) -> list[Batch]:
-        """The oldest batches, about ``SLICE`` values of them."""
-        waiting = accumulate(map(size, self._batches))
-        count = sum(1 for _ in itertools.takewhile(lambda total: total < SLICE, waiting)) + 1
-        taken = self._batches[:count]
-        del self._batches[: len(taken)]
-        self.taken += len(taken)
-        return taken
-
-    def release(self, nbytes: int) -> None:
-        """Arrays of so many bytes are done with."""
-        with self._lock:
-            self._nbytes -= nbytes
-
-    def values(self) -> int:
-        """Number of values waiting."""
-        return sum(map(size, self._batches[:]))
-
-    def crowded(self) -> bool:
-        """Whether so much is waiting that the pump should not pause."""
-        return len(self._batches) >= WAKE_AT or self.values() >= WAKE_AT
-
-    def oldest(self) -> float | None:
-        """Wall time of the oldest batch waiting, in seconds since the epoch."""
-        first = self._batches[:1]
-        return first[0].wall_time if first else None
-
-    def __len__(self) -> int:
-        return len(self._batches)
-
-    def _beyond_mark(self) -> bool:
-        """Start or wake the pump, wait for it where it is far behind, and set the next mark."""
+    def room(self) -> bool:
+        """Beyond the mark: start or wake the pump, wait for it where it is far behind, and set the next mark; False: it is full."""
         if self.mark < 0:
             self._attend()
         if self.taken == self._stuck_at:
-            return False    # counting a hundred thousand batches anew would be no way to drop one at once
-        waiting, batches = self.values(), max(1, len(self._batches))
-        if waiting >= WAKE_AT:
+            return False
+        waiting = len(self.flat)
+        if waiting >= WIDTH * WAKE_AT:
             self._wake()
-        if waiting >= FULL_AT:
-            return self._wait_for_pump(batches * (FULL_AT // 2) // waiting)
+        if waiting >= WIDTH * FULL_AT:
+            return self._wait_for_pump()
         self._choked = False
-        self.mark = int(min(batches * 2, FULL_AT / max(1.0, waiting / batches)))
+        self._set_mark(WAKE_AT if waiting < WIDTH * WAKE_AT else FULL_AT)
         return True
 
-    def _wait_for_pump(self, batches: int) -> bool:
+    def take(self) -> tuple[list[Any], list[Task]]:
+        """The oldest scalars, and the oldest tasks: at most ``SLICE`` of each."""
+        flat, tasks = self.flat[: WIDTH * SLICE], self._tasks[:SLICE]
+        del self.flat[: len(flat)], self._tasks[: len(tasks)]
+        self.taken = Position(self.taken.items + len(flat), self.taken.tasks + len(tasks))
+        if flat:
+            self._set_mark(WAKE_AT)
+        return flat, tasks
+
+    def end(self) -> Position:
+        """Where the buffer ends at present."""
+        return Position(self.taken.items + len(self.flat), self.taken.tasks + len(self._tasks))
+
+    def passed(self, position: Position) -> bool:
+        """Whether all before a position was taken."""
+        return self.taken.items >= position.items and self.taken.tasks >= position.tasks
+
+    def release(self, job: Job) -> None:
+        """A task is done with."""
+        with self._lock:
+            self._nbytes -= _weight(job)
+
+    def crowded(self) -> bool:
+        """Whether so much is waiting that the pump should not pause."""
+        return len(self) >= WAKE_AT
+
+    def oldest(self) -> float | None:
+        """Wall time of the oldest value waiting, in seconds since the epoch."""
+        times = [*self.flat[WIDTH - 1 : WIDTH], *(task.wall_time for task in self._tasks[:1])]
+        return min(times, default=None)
+
+    def __len__(self) -> int:
+        """Number of values waiting."""
+        return len(self.flat) // WIDTH + len(self._tasks)
+
+    def _set_mark(self, scalars: int) -> None:
+        self.mark = -1 if self.eager else WIDTH * (scalars - 1)
+
+    def _wait_for_pump(self) -> bool:
         taken = self.taken
-        if self._wait(lambda: len(self._batches) <= batches):
+        if self._wait(lambda: len(self.flat) <= WIDTH * FULL_AT // 2):
             return True
         self._stuck_at = taken
         return False
@@ -134,3 +160,7 @@ class Buffer:
             time.sleep(0.001)
         self._choked = False
         return True
+
+
+def _weight(job: Job) -> int:
+    return max(job.nbytes, _LEAST_BYTES)

@@ -9,15 +9,7 @@ from queue import SimpleQueue
 from typing import NamedTuple, Protocol
 
 from summarykit.shapes import Point
-from summarykit.writing.batch import Job
-
-
-class Task(NamedTuple):
-    """A job with its place in the run."""
-
-    job: Job
-    step: int
-    wall_time: float
+from summarykit.writing.job import Task
 
 
 class Outcome(NamedTuple):

@@ -6,6 +6,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from summarykit.writing.buffer import Position
+
 _LOOK_SECS = 0.25    # between two looks for progress
 
 class Request:
@@ -15,7 +17,7 @@ class Request:
         """Ask to flush; then to ``sync`` to the disk, and to close the files."""
         self.sync = sync
         self.closing = closing
-        self.position: int | None = None
+        self.position: Position | None = None
         self.ticket: int | None = None
         self.succeeded = False
         self._done = threading.Lock()

@@ -1,4 +1,4 @@
-"""A writer: takes batches in any thread, and brings them to its files in the pump's."""
+"""A writer: takes values in any thread, and brings them to its files in the pump's."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,10 +17,11 @@ from summarykit.formats.chunk import EMPTY, chunk
 from summarykit.formats.scalars import ScalarBatch, ScalarEncoder
 from summarykit.shapes import Point, Scalar, Tensor
 from summarykit.writing import lifecycle
-from summarykit.writing.batch import Batch, columns, size
 from summarykit.writing.buffer import Buffer
-from summarykit.writing.executor import Executor, InlineExecutor, Outcome, Task, ThreadExecutor
+from summarykit.writing.executor import Executor, InlineExecutor, Outcome, ThreadExecutor
 from summarykit.writing.export import Exporter
+from summarykit.writing.flat import WIDTH, columns
+from summarykit.writing.job import Task
 from summarykit.writing.options import WriterOptions
 from summarykit.writing.output import Output
 from summarykit.writing.request import Request
@@ -33,10 +35,10 @@ SYNC_SECS = 30.0
 
 
 class Writer:
-    """Batches in, files out. ``put``, ``flush``, ``close`` and ``stats`` are for callers, ``work`` is for the pump."""
+    """Values in, files out. ``put``, ``flush``, ``close`` and ``stats`` are for callers, ``work`` is for the pump."""
 
     def __init__(self, options: WriterOptions) -> None:
-        """Prepare to write; no file and no thread before the first batch."""
+        """Prepare to write; no file and no thread before the first value."""
         self.options = options
         self.flush_secs = options.flush_secs
         self.closed = False
@@ -62,11 +64,15 @@ class Writer:
 
     # --- for callers
 
-    def put(self, batch: Batch) -> bool:
-        """Hand over a batch; False where it was dropped."""
-        accepted = self.buffer.put(batch)
+    def put(self, flat: Sequence[Any], tasks: Sequence[Task] = ()) -> bool:
+        """Hand over scalars (as in ``writing.flat``) and tasks; False where all were dropped."""
+        values = len(flat) // WIDTH + len(tasks)
+        if self.closed:
+            self.stats.drop("the record was closed", values)
+            return False
+        accepted = self.buffer.put(flat, tasks)
         if not accepted:
-            self.stats.drop("buffer full: recorded faster than it can be written", size(batch))
+            self.stats.drop("buffer full: recorded faster than it can be written", values)
         if self._direct:
             self._work_through()
         return accepted
@@ -98,7 +104,7 @@ class Writer:
     def summary(self) -> dict[str, Any]:
         """The counters, the files, and how far the files are behind (``lag``, seconds)."""
         oldest = self.buffer.oldest()
-        waiting = self.buffer.values() + self._executor.submitted - self._executor.completed + self._output.in_hand
+        waiting = len(self.buffer) + self._executor.submitted - self._executor.completed + self._output.in_hand
         figures = self.stats.as_dict(waiting, 0.0 if oldest is None else max(0.0, time.time() - oldest))
         return {**figures, "files": list(self._output.paths)}
 
@@ -120,14 +126,14 @@ class Writer:
     # --- at the edges of the process
 
     def _attend(self) -> None:
-        """The first batch after the start, or after a fork."""
+        """The first value after the start, or after a fork."""
         lifecycle.watch_exit()
         if not lifecycle.attend(self):
             self.write_directly()
 
     def write_directly(self) -> None:
         """From now on the calling thread writes, beginning with what is there: the interpreter is ending."""
-        self._direct = True
+        self._direct = self.buffer.eager = True
         left, self._executor = self._executor.submitted - self._executor.completed, InlineExecutor()
         if left:
             self.stats.drop("the process ended before it was worked on", left)
@@ -177,54 +183,46 @@ class Writer:
         requests = list(self._requests)
         for request in requests:
             if request.position is None:
-                request.position = self.buffer.taken + len(self.buffer)
-        batches = self.buffer.take()
-        if batches:    # an idle writer costs a tenth of a percent of a core; what is not done for nothing counts
-            self._write_scalars(batches)
-            self._submit(batches)
+                request.position = self.buffer.end()
+        flat, tasks = self.buffer.take()
+        if flat:    # an idle writer costs a tenth of a percent of a core; what is not done for nothing counts
+            self._write_scalars(flat)
+        for task in tasks:
+            self._executor.submit(task)
         self._deliver(self._executor.outcomes())
         self._output.push()
         self._sync_now_and_then()
         behind = [request for request in requests if not self._answer(request)]
         if self.ended:
             return self._dismiss_late_comers()
-        return self._hurry() or any((request.position or 0) > self.buffer.taken for request in behind)
+        return self._hurry() or any(request.position and not self.buffer.passed(request.position) for request in behind)
 
     def _hurry(self) -> bool:
         return bool(len(self.buffer)) if self._direct else self.buffer.crowded()
 
-    def _write_scalars(self, batches: list[Batch]) -> None:
+    def _write_scalars(self, flat: list[Any]) -> None:
         """Encode and write; what fails is tried again in halves, so that one bad value costs itself alone."""
         try:
-            batch = columns(batches)
+            batch = columns(flat)
             chunks = self._encoder.encode(batch)
         except Exception as error:  # noqa: BLE001  such as a MemoryError, where half as much may do
-            self._write_in_halves(batches, error)
+            self._write_in_halves(flat, error)
             return
         if len(batch):
             self.stats.watch(batch)
             self._output.write(chunks, len(batch))
 
-    def _write_in_halves(self, batches: list[Batch], error: Exception) -> None:
-        pieces = batches
-        if len(batches) == 1:
-            step, wall_time, scalars, _ = batches[0]
-            pieces = [Batch(step, wall_time, {tag: value}, ()) for tag, value in scalars.items()]
-        if len(pieces) == 1:
-            self.stats.drop(f"scalar: {type(error).__name__}", detail=f"{next(iter(pieces[0].scalars))!r}: {error}")
+    def _write_in_halves(self, flat: list[Any], error: Exception) -> None:
+        if len(flat) == WIDTH:
+            self.stats.drop(f"scalar: {type(error).__name__}", detail=f"{flat[0]!r}: {error}")
             return
-        half = len(pieces) // 2
-        self._write_scalars(pieces[:half])
-        self._write_scalars(pieces[half:])
-
-    def _submit(self, batches: list[Batch]) -> None:
-        for batch in batches:
-            for job in batch.jobs:
-                self._executor.submit(Task(job, batch.step, batch.wall_time))
+        half = len(flat) // (2 * WIDTH) * WIDTH
+        self._write_scalars(flat[:half])
+        self._write_scalars(flat[half:])
 
     def _deliver(self, outcomes: list[Outcome]) -> None:
         for outcome in outcomes:
-            self.buffer.release(outcome.task.job.nbytes)
+            self.buffer.release(outcome.task.job)
             if outcome.point is None:
                 self.stats.drop(outcome.reason, detail=repr(outcome.task.job.tag))
             else:
@@ -248,7 +246,7 @@ class Writer:
 
     def _answer(self, request: Request) -> bool:
         """Finish a request if all that was put before it is in the file (or cannot come there)."""
-        if request.position is None or self.buffer.taken < request.position:
+        if request.position is None or not self.buffer.passed(request.position):
             return False
         if request.ticket is None:
             request.ticket = self._executor.submitted
@@ -271,8 +269,9 @@ class Writer:
 
     def _dismiss_late_comers(self) -> bool:
         """What other threads recorded, or asked for, while the files were closed."""
-        while late := self.buffer.take():
-            self.stats.drop("the record was closed", sum(map(size, late)))
+        while len(self.buffer):
+            flat, tasks = self.buffer.take()
+            self.stats.drop("the record was closed", len(flat) // WIDTH + len(tasks))
         while self._requests:
             self._requests.popleft().finish(self._output.error is None)
         return False

@@ -11,16 +11,17 @@ from hypothesis import strategies as st
 
 from summarykit.kinds import KINDS
 from summarykit.writing import buffer as buffers
-from summarykit.writing.batch import Batch, Job, columns, size
 from summarykit.writing.buffer import Buffer
+from summarykit.writing.flat import WIDTH, columns, flatten
+from summarykit.writing.job import Job, Task
 
 
-def batch(step, count=1, jobs=()):
-    return Batch(step, float(step), {f"t{place}": float(place) for place in range(count)}, tuple(jobs))
+def scalars(step, count=1):
+    return flatten({f"t{place}": float(place) for place in range(count)}, step, float(step))
 
 
-def job(nbytes):
-    return Job(KINDS.get("tensor"), "big", None, nbytes)
+def task(nbytes, step=0):
+    return Task(Job(KINDS.get("tensor"), "big", None, nbytes), step, float(step))
 
 
 def make(on_full="block"):
@@ -28,51 +29,80 @@ def make(on_full="block"):
     return Buffer(on_full, lambda: calls.append("attend"), lambda: calls.append("wake")), calls
 
 
+def fill(some, count=5000):
+    while len(some) < buffers.FULL_AT:
+        some.put(scalars(0, count))
+    some.mark = 0
+
+
 @given(st.lists(st.integers(0, 40), max_size=60), st.integers(1, 64))
 def test_everything_is_taken_once_and_in_order(counts, slice_size):
     some, _ = make()
     for step, count in enumerate(counts):
-        assert some.put(batch(step, count))
-    taken = []
+        assert some.put(scalars(step, count), [task(1, step)])
+    end, flat, tasks = some.end(), [], []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buffers, "SLICE", slice_size)
         while len(some):
-            part = some.take()
-            assert part
-            assert sum(map(size, part[:-1])) < slice_size    # no slice is larger than it must be
-            taken += part
-    assert [each.step for each in taken] == list(range(len(counts)))
-    assert some.taken == len(counts)
+            assert not some.passed(end)
+            part, jobs = some.take()
+            assert 0 < max(len(part) // WIDTH, len(jobs)) <= slice_size
+            flat, tasks = flat + part, tasks + jobs
+    assert some.passed(end)
+    assert flat == [item for step, count in enumerate(counts) for item in scalars(step, count)]
+    assert [each.step for each in tasks] == list(range(len(counts)))
 
 
-def test_the_first_batch_starts_the_pump_and_later_ones_do_not():
+def test_the_first_value_starts_the_pump_and_later_ones_do_not():
     some, calls = make()
     for step in range(100):
-        some.put(batch(step))
+        some.put(scalars(step))
     assert calls == ["attend"]
 
 
-def test_a_backlog_wakes_the_pump():
+def test_a_caller_that_looks_at_the_mark_itself_is_bounded_too():
+    """What ``SummaryWriter.add_scalar`` does."""
+    some, calls = make("drop")
+    accepted = 0
+    for step in range(2 * buffers.FULL_AT):
+        if len(some.flat) <= some.mark or some.room():
+            some.flat.extend(("loss", 0.5, step, 1.0))
+            accepted += 1
+    assert calls[0] == "attend"
+    assert accepted == buffers.FULL_AT == len(some)
+
+
+def test_a_backlog_wakes_the_pump_each_time():
     some, calls = make()
-    for step in range(buffers.WAKE_AT // 50 + 200):
-        some.put(batch(step, 50))
-    assert "wake" in calls
+    for _ in range(2):
+        calls.clear()
+        for step in range(buffers.WAKE_AT // 50 + 200):
+            some.put(scalars(step, 50))
+        assert "wake" in calls
+        while len(some):
+            some.take()
+
+
+def test_an_eager_buffer_asks_for_every_value():
+    some, calls = make()
+    some.eager = True
+    for step in range(5):
+        some.put(scalars(step))
+        some.take()
+    assert calls == ["attend"] * 5
 
 
 @pytest.mark.parametrize("count", [1, 50, 5000])
-def test_full_is_told_in_values_whatever_the_batches_hold(count):
-    """However many values a batch holds, what waits stays near FULL_AT."""
+def test_full_is_told_in_values_however_they_come(count):
     some, _ = make("drop")
-    accepted = sum(some.put(batch(step, count)) for step in range(3 * buffers.FULL_AT // count))
-    assert buffers.FULL_AT // 2 <= accepted * count <= 2 * buffers.FULL_AT + count
-    assert some.values() == accepted * count
+    accepted = sum(some.put(scalars(step, count)) for step in range(3 * buffers.FULL_AT // count))
+    assert buffers.FULL_AT <= accepted * count < buffers.FULL_AT + count
+    assert len(some) == accepted * count
 
 
 def test_block_waits_for_room():
     some, _ = make("block")
-    while some.values() < buffers.FULL_AT:
-        some.put(batch(0, 5000))
-    some.mark = 0
+    fill(some)
 
     def make_room():
         time.sleep(0.05)
@@ -81,39 +111,50 @@ def test_block_waits_for_room():
 
     thread = threading.Thread(target=make_room)
     thread.start()
-    assert some.put(batch(1, 5000))
+    assert some.put(scalars(1, 5000))
     thread.join()
 
 
 def test_block_gives_up_once_and_then_drops_at_once():
     """EX5: no call waits longer than stated, and a hanging disk does not cost that wait at every call."""
     some, _ = make("block")
-    while some.values() < buffers.FULL_AT:
-        some.put(batch(0, 5000))
-    some.mark = 0
+    fill(some)
     start = time.monotonic()
-    assert not any(some.put(batch(1)) for _ in range(200))
+    assert not any(some.put(scalars(1)) for _ in range(200))
     assert buffers.LONGEST_WAIT <= time.monotonic() - start < 4 * buffers.LONGEST_WAIT
 
 
 def test_arrays_are_bounded_in_bytes():
     some, _ = make("drop")
     half = buffers.FULL_BYTES // 2
-    assert some.put(batch(0, 0, [job(half)]))
-    assert some.put(batch(1, 0, [job(half)]))
-    assert not some.put(batch(2, 0, [job(1)]))
-    some.release(half)
-    assert some.put(batch(3, 0, [job(1)]))
+    assert some.put((), [task(half)])
+    assert some.put((), [task(half)])
+    assert not some.put((), [task(1)])
+    some.release(task(half).job)
+    assert some.put((), [task(1)])
+
+
+def test_small_values_are_bounded_in_number():
+    some, _ = make("drop")
+    accepted = sum(some.put((), [task(10)]) for _ in range(buffers.FULL_AT + 100))
+    assert accepted == buffers.FULL_AT
 
 
 def test_one_array_larger_than_the_bound_may_pass_alone():
     some, _ = make("drop")
-    assert some.put(batch(0, 0, [job(2 * buffers.FULL_BYTES)]))
-    assert not some.put(batch(1, 0, [job(1)]))
+    assert some.put((), [task(2 * buffers.FULL_BYTES)])
+    assert not some.put((), [task(1)])
 
 
-def test_columns_hold_what_the_batches_held():
-    some = columns([batch(3, 2), batch(4, 0), batch(5, 1)])
+def test_the_oldest_value_is_told():
+    some, _ = make()
+    assert some.oldest() is None
+    some.put(scalars(7), [task(1, 3)])
+    assert some.oldest() == 3.0
+
+
+def test_columns_hold_what_the_list_held():
+    some = columns([*scalars(3, 2), *scalars(4, 0), *scalars(5, 1)])
     assert list(some.tags) == ["t0", "t1", "t0"]
     assert some.steps.tolist() == [3, 3, 5]
     assert some.wall_times.tolist() == [3.0, 3.0, 5.0]

@@ -1,0 +1,26 @@
+"""Values that need work before they can be written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from summarykit.kinds import Kind
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A frozen value whose reduction to a shape is still to be done."""
+
+    kind: Kind
+    tag: str
+    snapshot: Any
+    nbytes: int
+
+
+class Task(NamedTuple):
+    """A job with its place in the run."""
+
+    job: Job
+    step: int
+    wall_time: float
