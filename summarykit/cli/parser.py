@@ -11,6 +11,7 @@ from summarykit.cli.command import Command
 from summarykit.cli.outcome import FAILED, complain
 from summarykit.registry import Registry
 
+_ABOUT = "Look at summary files, check and convert them: those of summarykit, MindSpore, TensorFlow, PyTorch."
 _EXIT_CODES = """\
 exit codes:
   0    done; of verify: everything is sound
@@ -29,6 +30,27 @@ class _Parser(argparse.ArgumentParser):
         self.exit(FAILED)
 
 
+class _Front(_Parser):
+    """Before a command is chosen; commands are imported for the help only."""
+
+    def __init__(self, commands: Registry[Command]) -> None:
+        super().__init__(
+            prog="summarykit",
+            usage="summarykit [-h] [--version] COMMAND ...",
+            epilog=_EXIT_CODES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        self._commands = commands
+        self.add_argument("--version", action="version", version=f"summarykit {__version__}")
+        self.add_argument("command", nargs="?", help=argparse.SUPPRESS)
+
+    def format_help(self) -> str:
+        width = max(map(len, self._commands))
+        listing = "\n".join(f"  {name:<{width}}  {_help_of(self._commands, name)}" for name in self._commands)
+        self.description = f"{_ABOUT}\n\ncommands ('summarykit COMMAND --help' tells more):\n{listing}"
+        return super().format_help()
+
+
 def parse(commands: Registry[Command], arguments: Sequence[str]) -> tuple[Command, argparse.Namespace]:
     """The command that is asked for, and its arguments.
 
@@ -36,11 +58,10 @@ def parse(commands: Registry[Command], arguments: Sequence[str]) -> tuple[Comman
         SystemExit: help or the version was asked for and given, or an argument is wrong.
     """
     if not arguments or arguments[0] not in commands:
-        _no_command(commands, arguments)
+        _no_command(_Front(commands), commands, arguments)
     name, *rest = arguments
     command = commands.get(name)
-    parser = for_command(name, command)
-    return command, parser.parse_args(rest)
+    return command, for_command(name, command).parse_args(rest)
 
 
 def for_command(name: str, command: Command) -> argparse.ArgumentParser:
@@ -50,6 +71,7 @@ def for_command(name: str, command: Command) -> argparse.ArgumentParser:
         description=(command.__doc__ or "").strip(),
         epilog=_EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,    # a script that abbreviates breaks with the next option
     )
     command.add_arguments(parser)
     return parser
@@ -60,28 +82,12 @@ def help_of(command: Command) -> str:
     return (command.__doc__ or "").strip().partition("\n")[0]
 
 
-def _no_command(commands: Registry[Command], arguments: Sequence[str]) -> NoReturn:
-    parser = _Parser(
-        prog="summarykit",
-        usage="summarykit [-h] [--version] COMMAND ...",
-        description="Look at summary files, check and convert them: those of summarykit, MindSpore, TensorFlow, PyTorch.",
-        epilog=_EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=f"summarykit {__version__}")
-    group = parser.add_argument_group("commands (summarykit COMMAND --help tells more)")
-    group.add_argument("command", nargs="?", metavar="COMMAND", help=argparse.SUPPRESS)
-    parser.description = f"{parser.description}\n\ncommands:\n{_listing(commands)}"
-    given, _ = parser.parse_known_args(arguments)
-    if given.command is None and not arguments:
-        parser.print_help()
-        parser.exit(FAILED)
-    parser.error(f"unknown command {given.command!r}; there are {', '.join(commands)}" if given.command else "no command given")
-
-
-def _listing(commands: Registry[Command]) -> str:
-    width = max(map(len, commands))
-    return "\n".join(f"  {name:<{width}}  {_help_of(commands, name)}" for name in commands)
+def _no_command(front: _Front, commands: Registry[Command], arguments: Sequence[str]) -> NoReturn:
+    given, _ = front.parse_known_args(arguments)    # ends here for --help and --version
+    if not arguments:
+        front.print_help()
+        front.exit(FAILED)
+    front.error(f"unknown command {given.command!r}; there are {', '.join(commands)}" if given.command else "no command given")
 
 
 def _help_of(commands: Registry[Command], name: str) -> str:

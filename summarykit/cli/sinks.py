@@ -32,11 +32,11 @@ class Sink(Protocol):
 
 
 class Csv:
-    """Comma-separated values, UTF-8, with a header."""
+    """Comma-separated values, UTF-8, with a header; texts are quoted, numbers are not."""
 
     def __init__(self, file: Path) -> None:
         self._stream = _text(file)
-        self._rows = csv.writer(self._stream, lineterminator="\n")
+        self._rows = csv.writer(self._stream, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)    # else a text "\\r" is not quoted
         self._begun = False
 
     def write(self, columns: Columns) -> None:

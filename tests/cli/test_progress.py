@@ -1,0 +1,64 @@
+"""The progress line: in a terminal only, after a second only, and gone at the end."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+from testkit.scripts import environment
+
+CODE = """
+import sys, time
+from summarykit.cli.progress import Progress
+with Progress("reading") as progress:
+    for name in progress.over(["a", "b"]):
+        progress.tell(name + " \\x1b[31m")
+        time.sleep(float(sys.argv[1]))
+print("done", file=sys.stderr)
+"""
+
+
+def in_terminal(seconds: float) -> str:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([sys.executable, "-c", CODE, str(seconds)], stderr=theirs, env=environment(""))
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            piece = os.read(ours, 4096)
+        except OSError:    # the terminal's other end is closed
+            break
+        if not piece:
+            break
+        said += piece
+    assert process.wait(60) == 0
+    os.close(ours)
+    return said.decode()
+
+
+def test_long_work_shows_a_line_and_takes_it_away():
+    said = in_terminal(0.9)
+    assert "\rreading b \\x1b[31m … 1 s\x1b[K" in said
+    assert said.endswith("\r\x1b[Kdone\r\n")
+
+
+def test_short_work_shows_nothing():
+    assert in_terminal(0) == "done\r\n"
+
+
+def test_a_file_gets_nothing():
+    command = [sys.executable, "-c", CODE, "0.7"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment(""), check=True)
+    assert done.stderr == "done\n"
+
+
+@pytest.mark.parametrize(("total", "said"), [(None, "3 of 3"), (9, "3 of 9")])
+def test_over_counts(total, said):
+    from summarykit.cli.progress import Progress
+
+    progress = Progress("reading")
+    assert list(progress.over("abc", total)) == ["a", "b", "c"]
+    assert progress._at == said
