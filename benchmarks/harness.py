@@ -149,8 +149,8 @@ def _digits(number: float) -> str:
 def parser(description: str) -> argparse.ArgumentParser:
     """The options that every script takes."""
     found = argparse.ArgumentParser(description=description)
-    found.add_argument("--quick", action="store_true", help="two rounds at a tenth of the size")
-    found.add_argument("--full", action="store_true", help="five rounds at full size (the default)")
+    found.add_argument("--quick", action="store_true", help="two rounds at a tenth of the size: all scripts in about two minutes")
+    found.add_argument("--full", action="store_true", help="five rounds at full size (the default): about twenty minutes")
     found.add_argument("--rounds", type=int, help="how often each contestant is run")
     found.add_argument("--scale", type=float, help="factor on all sizes")
     found.add_argument("--only", action="append", default=[], choices=list(CONTESTANTS), help="run this contestant; may be repeated")
