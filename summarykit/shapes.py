@@ -6,7 +6,8 @@ a format lays these out on disk and gives them back. Neither knows the other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -123,6 +124,87 @@ def strings(*values: bytes) -> Array:
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Values that belong together and are recorded as one, each under a tag of its own (the parts of a mesh).
+
+    Attributes:
+        parts: what follows the tag in each one's own, and its shape.
+    """
+
+    parts: tuple[tuple[str, Plugin], ...]
+
+
+@dataclass(frozen=True)
+class TensorType:
+    """What a node of a graph gives.
+
+    Attributes:
+        dtype: NumPy's name of its dtype (or the framework's, where NumPy has none); empty where it is not known.
+        shape: lengths of its axes, -1 for one that is not fixed; None where it is not known.
+    """
+
+    dtype: str = ""
+    shape: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operation, parameter, constant, input or output of a graph.
+
+    Attributes:
+        name: unique in the graph; ``/`` separates its scopes: ``"encoder/0/Conv2d"``.
+        op: what it does (``"Conv2d"``); ``Node.PARAMETER``, ``Node.CONSTANT``, ``Node.INPUT`` and ``Node.OUTPUT`` are those.
+        inputs: names of the nodes whose results it takes, in order.
+        attributes: what else there is to say: numbers, text, or lists of these.
+        outputs: what it gives.
+    """
+
+    PARAMETER = "Parameter"
+    CONSTANT = "Const"
+    INPUT = "Input"
+    OUTPUT = "Output"
+
+    name: str
+    op: str
+    inputs: tuple[str, ...] = ()
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    outputs: tuple[TensorType, ...] = ()
+
+    @property
+    def scope(self) -> str:
+        """The scopes it is in: ``"encoder/0"``; empty where it is in none."""
+        return self.name.rpartition("/")[0]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """What a model computes.
+
+    Attributes:
+        nodes: every node behind those it takes from, as far as there are no cycles.
+        name: the model's.
+    """
+
+    nodes: tuple[Node, ...]
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Vectors for TensorBoard's projector, which reads files beside the records.
+
+    Attributes:
+        files: name -> content: ``"tensors.tsv"``, and where they were given ``"metadata.tsv"`` and ``"sprite.png"``.
+        shape: number of vectors, and of their components.
+        thumbnail: width and height, in pixels, of one picture in the sprite; None where there is none.
+    """
+
+    files: Mapping[str, bytes]
+    shape: tuple[int, int]
+    thumbnail: tuple[int, int] | None = None
+
+
 @dataclass(frozen=True)
 class Blob:
     """What no other shape covers: a message as a whole.
@@ -138,7 +220,7 @@ class Blob:
     metadata: bytes = b""
 
 
-Shape = Scalar | Histogram | Image | Tensor | Plugin | Blob
+Shape = Scalar | Histogram | Image | Tensor | Plugin | Group | Graph | Embedding | Blob
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from summarykit.shapes import Shape
+from summarykit.shapes import Blob, Shape
 
 _KINDS = {"scalars": "scalar", "histograms": "histogram", "images": "image", "pr_curves": "pr_curve"}    # plugin -> kind
 
@@ -22,6 +22,7 @@ class Dialect:
         scalar: field of ``Summary.Value`` with the float32 of a scalar.
         values: field of ``Summary.Value`` -> kind of what it holds.
         events: field of ``Event`` -> (kind, tag) of what it holds as a whole.
+        whole: gives the shape of such a thing, told its kind and its content.
         tensor: field of ``Summary.Value`` whose kind the plugin in its metadata decides, or 0.
         metadata: field of ``Summary.Value`` with that metadata, or 0.
         blob: field of ``Summary.Value`` with a blob that names its plugin, or 0.
@@ -34,6 +35,7 @@ class Dialect:
     scalar: int
     values: Mapping[int, str]
     events: Mapping[int, tuple[str, str]]
+    whole: Callable[[str, bytes], Shape] = Blob
     tensor: int = 0
     metadata: int = 0
     blob: int = 0

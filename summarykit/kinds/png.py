@@ -20,6 +20,7 @@ from summarykit.shapes import Array
 
 _COLOUR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}  # channels -> grey, grey + alpha, RGB, RGBA
 _UP = 2
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 def encode(pixels: Array) -> bytes:
@@ -28,11 +29,19 @@ def encode(pixels: Array) -> bytes:
     Args:
         pixels: shape ``[height, width, channels]``, 1 to 4 channels (grey, grey + alpha, RGB, RGBA), uint8 or uint16, none of them empty.
     """
+    return opening(pixels) + chunk(b"IDAT", compressed(pixels)) + ENDING
+
+
+def opening(pixels: Array) -> bytes:
+    """Give what a file of such pixels begins with: signature and header."""
     height, width, channels = pixels.shape
     depth = 8 * pixels.dtype.itemsize
-    header = struct.pack(">IIBBBBB", width, height, depth, _COLOUR_TYPES[channels], 0, 0, 0)
-    data = compressor()(_filtered(pixels).data)
-    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + _chunk(b"IDAT", data) + _chunk(b"IEND", b"")
+    return _SIGNATURE + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, _COLOUR_TYPES[channels], 0, 0, 0))
+
+
+def compressed(pixels: Array) -> bytes:
+    """Give the pixels, filtered and compressed."""
+    return compressor()(_filtered(pixels).data)
 
 
 def _filtered(pixels: Array) -> Array:
@@ -46,8 +55,13 @@ def _filtered(pixels: Array) -> Array:
     return out
 
 
-def _chunk(kind: bytes, content: bytes) -> bytes:
+def chunk(kind: bytes, content: bytes) -> bytes:
+    """Give one chunk of a file: its length, kind, content and checksum."""
     return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(content, zlib.crc32(kind)))
+
+
+ENDING = chunk(b"IEND", b"")
+"""What every file ends with."""
 
 
 @functools.cache

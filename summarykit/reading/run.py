@@ -16,7 +16,7 @@ from summarykit.reading.reader import Reader
 from summarykit.reading.report import FileReport
 from summarykit.reading.series import Histograms, Scalars, Series, Tensors
 from summarykit.reading.view import View
-from summarykit.shapes import Blob, Point
+from summarykit.shapes import Blob, Graph, Point, Shape
 
 _SERIES: dict[str, type[Series]] = {"scalar": Scalars, "histogram": Histograms, "tensor": Tensors}
 _S = TypeVar("_S", bound=Series)
@@ -105,9 +105,9 @@ class Run:
         """What TensorBoard's plugin of a tag says of it, in its own form; empty where there is none."""
         return self._files.plugins.get(tag, ("", b""))[1]
 
-    def graph(self) -> list[Blob]:
-        """Every recorded graph, serialised as its file has it, by age."""
-        return self._blobs("graph")
+    def graph(self) -> list[Graph]:
+        """Every recorded graph, by age."""
+        return [shape for shape in self._shapes("graph") if isinstance(shape, Graph)]
 
     def lineage(self) -> list[Blob]:
         """Every recorded piece of lineage, serialised; ``metadata`` is empty."""
@@ -178,9 +178,12 @@ class Run:
         return series(kind, tag, self._view.track((kind, tag)), Reader(self._files))
 
     def _blobs(self, kind: str) -> list[Blob]:
+        return [shape for shape in self._shapes(kind) if isinstance(shape, Blob)]
+
+    def _shapes(self, kind: str) -> list[Shape]:
+        """All of one kind, by age."""
         points = [point for tag in self.tags().get(kind, []) for point in self._series(Series, kind, tag)]
-        points.sort(key=lambda point: point.wall_time)
-        return [point.value for point in points if isinstance(point.value, Blob)]
+        return [point.value for point in sorted(points, key=lambda point: point.wall_time)]
 
     @cached_property
     def _files(self) -> Files:

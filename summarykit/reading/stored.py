@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from summarykit.formats.mindspore.parse import DTYPES as MINDSPORE_DTYPES
+from summarykit.formats.mindspore.dtypes import DTYPES as MINDSPORE_DTYPES
 from summarykit.formats.narrow import WIDENED
 from summarykit.formats.tensorboard.tensors import DTYPES as TENSORBOARD_DTYPES
 from summarykit.reading import wire

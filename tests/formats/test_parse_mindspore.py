@@ -12,7 +12,7 @@ from testkit import building
 from summarykit.formats import FORMATS
 from summarykit.formats.mindspore.parse import DTYPES, origin, parse, parse_lineage
 from summarykit.formats.proto.messages import message
-from summarykit.shapes import Blob, Histogram, Image, Point, Scalar, Tensor
+from summarykit.shapes import Blob, Graph, Histogram, Image, Point, Scalar, Tensor
 
 PLAIN = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
 NUMBER = {name: number for number, name in DTYPES.items()}
@@ -110,10 +110,13 @@ def test_blobs_come_back_under_their_plugin():
     assert back(Point("text", "note", 1, 1.0, shape)).value == shape
 
 
-def test_graph_and_lineage_events_are_blobs():
+def test_graph_events_are_graphs():
     graph = message("mindspore.irpb.GraphProto")(name="net")
     (point,) = parse(message("mindspore.irpb.Event")(wall_time=2.0, graph_def=graph).SerializeToString())
-    assert (point.kind, message("mindspore.irpb.GraphProto").FromString(point.value.content).name) == ("graph", "net")
+    assert (point.kind, point.value) == ("graph", Graph((), "net"))
+
+
+def test_lineage_events_are_blobs():
     lineage = message("mindspore.irpb.EvaluationLineage")(metric="{}")
     (point,) = parse_lineage(message("mindspore.irpb.LineageEvent")(evaluation_lineage=lineage).SerializeToString())
     assert (point.kind, point.tag) == ("lineage", "evaluation_lineage")

@@ -168,7 +168,7 @@ def test_audio_of_the_old_form_comes_in_the_new_one():
     assert (point.value.metadata, point.value.data_class) == (b"\x10\x0b", BLOB_CLASS)
 
 
-def test_a_graph_is_a_blob():
+def test_a_graph_that_is_none_is_a_blob():
     (point,) = parse(message("tensorboard.Event")(graph_def=b"graph").SerializeToString())
     assert (point.kind, point.value) == ("graph", Blob("graph", b"graph"))
 

@@ -12,6 +12,7 @@ from testkit import views
 from summarykit.formats.proto.messages import message
 from summarykit.formats.tensorboard.parse import DIALECT
 from summarykit.reading import Run, runs, verify
+from summarykit.shapes import Node
 
 pytestmark = pytest.mark.shared
 
@@ -165,10 +166,20 @@ def test_exported_arrays_are_the_recorded_tensors(shared):
         np.testing.assert_array_equal(np.asarray(series.at(step)), np.load(exported))
 
 
+def test_graphs_are_whole(shared):
+    (graph,) = Run(shared / "data/mindspore/graph_mode").graph()
+    parameters = [node for node in graph.nodes if node.op == Node.PARAMETER]
+    assert (len(graph.nodes), len(parameters)) == (78 + 21 + 23, 21)
+    names = {node.name for node in graph.nodes}
+    assert len(names) == len(graph.nodes)
+    assert {source for node in graph.nodes for source in node.inputs} <= names
+    load = next(node for node in graph.nodes if node.name.endswith("conv1-Conv2d/Load-op0"))
+    assert load.scope == "Default/network-WithLossCell/_backbone-Net/conv1-Conv2d"
+    assert load.inputs[0] == "conv1.bias"
+
+
 def test_blobs_are_whole_messages(shared):
     run = Run(shared / "data/mindspore/graph_mode")
-    (graph,) = run.graph()
-    assert len(message("mindspore.irpb.GraphProto").FromString(graph.content).node) == 78
     pieces = {point.tag: point.value.content for tag in run.tags()["lineage"] for point in run.points("lineage", tag)}
     assert message("mindspore.irpb.TrainLineage").FromString(pieces["train_lineage"]).hyper_parameters.optimizer == "Momentum"
     info = message("mindspore.irpb.UserDefinedInfo").FromString(pieces["user_defined_info"])

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import struct
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from summarykit.formats import blobs, names, origin, wire
+from summarykit.formats.mindspore import graph
 from summarykit.formats.scalars import payload
-from summarykit.shapes import Blob, Histogram, Image, Plugin, Point, Scalar, Shape, Tensor
+from summarykit.shapes import Blob, Graph, Group, Histogram, Image, Plugin, Point, Scalar, Shape, Tensor
 
 VERSION = "MindSpore.Event:1"
+GRAPH = 4    # of an event
 SCALAR_VALUE, IMAGE, TENSOR, HISTOGRAM = 3, 4, 8, 9
 SUM_SQUARES, DTYPE = 1002, 1003
 
@@ -38,7 +41,7 @@ class MindSporeFormat:
 
     def shows(self, shape: Shape) -> bool:
         """Whether MindInsight has a place for it."""
-        return not isinstance(shape, (Plugin, Blob)) or _is_number(shape)
+        return not isinstance(shape, (Plugin, Group, Blob)) or _is_number(shape)
 
     def payload(self, point: Point) -> list[Any]:
         """A point's event, as buffers."""
@@ -46,8 +49,12 @@ class MindSporeFormat:
             return [payload(SCALAR_VALUE, point.tag.encode(), point.step, point.wall_time, point.value.value)]
         if isinstance(point.value, Plugin) and _is_number(point.value):
             return self.payload(replace(point, value=Scalar(float(point.value.data.reshape(())))))
-        value = [wire.text(1, point.tag), *_value(point.value)]
-        return [wire.double(1, point.wall_time), wire.integer(2, point.step), *wire.nested(5, wire.nested(1, value))]
+        stamp = [wire.double(1, point.wall_time), wire.integer(2, point.step)]
+        if isinstance(point.value, Graph):
+            return [*stamp, wire.data(GRAPH, graph.encode(point.value))]
+        parts = point.value.parts if isinstance(point.value, Group) else (("", point.value),)
+        values = (wire.nested(1, [wire.text(1, point.tag + ending), *_value(shape)]) for ending, shape in parts)
+        return [*stamp, *wire.nested(5, chain.from_iterable(values))]
 
     def parse(self, payload: bytes) -> list[Point]:
         """The points of one record's payload."""
@@ -61,13 +68,14 @@ def _is_number(shape: Shape) -> bool:
     return isinstance(shape, Plugin) and shape.plugin == "scalars" and shape.data.size == 1
 
 
-def _value(shape: Histogram | Image | Tensor | Plugin | Blob) -> list[Any]:
+def _value(shape: Shape) -> list[Any]:
     if isinstance(shape, Image):
         return [wire.data(IMAGE, b"".join(_image(shape)))]
     if isinstance(shape, Histogram):
         return [wire.data(HISTOGRAM, histogram(shape)), wire.double(SUM_SQUARES, shape.sum_squares)]
     if isinstance(shape, Tensor):
         return [*wire.nested(TENSOR, tensor(shape)), *_recorded_dtype(shape)]
+    assert isinstance(shape, (Plugin, Blob)), f"{type(shape).__name__} is no value of an event"
     return blobs.encode(shape)
 
 

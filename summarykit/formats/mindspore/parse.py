@@ -8,6 +8,8 @@ import numpy as np
 
 from summarykit.formats import blobs
 from summarykit.formats.dialect import Dialect
+from summarykit.formats.mindspore import graph
+from summarykit.formats.mindspore.dtypes import DTYPES
 from summarykit.formats.narrow import WIDENED, widen
 from summarykit.formats.proto.messages import message
 from summarykit.formats.proto.provenance import origin
@@ -15,10 +17,6 @@ from summarykit.shapes import Array, Blob, Histogram, Image, Point, Scalar, Shap
 
 __all__ = ["DIALECT", "LINEAGE", "origin", "parse", "shape", "tensor"]
 
-DTYPES = {
-    1: "bool", 2: "int8", 3: "int16", 4: "int32", 5: "int64", 6: "uint8", 7: "uint16", 8: "uint32", 9: "uint64",
-    10: "float16", 11: "float32", 12: "float64", 43: "complex64", 44: "complex128", 46: "bfloat16", 48: "int4",
-}  # fmt: skip
 _TYPED = {"int64": "int64_data", "float64": "double_data", "uint64": "uint64_data", "uint32": "uint64_data"}
 
 
@@ -46,7 +44,17 @@ def _whole(event: Any, kinds: dict[str, str]) -> list[Point]:
         return []
     kind, content = kinds[what], getattr(event, what).SerializeToString()
     tag = what if kind == "lineage" else kind
-    return [Point(kind, tag, event.step, event.wall_time, Blob(kind, content))]
+    return [Point(kind, tag, event.step, event.wall_time, whole(kind, content))]
+
+
+def whole(kind: str, content: bytes) -> Shape:
+    """The shape of an event that is one thing as a whole: of a graph that is no such message, the bytes that are there."""
+    from google.protobuf.message import DecodeError
+
+    try:
+        return graph.decode(content) if kind == "graph" else Blob(kind, content)
+    except DecodeError:
+        return Blob(kind, content)
 
 
 def kind_of(value: Any) -> str:
@@ -140,6 +148,7 @@ DIALECT = Dialect(
     scalar=3,
     values={3: "scalar", 4: "image", 8: "tensor", 9: "histogram", 10: "landscape"},
     events={4: ("graph", "graph"), 6: ("explain", "explain")},
+    whole=whole,
     blob=blobs.FIELD,
 )
 """Files that MindInsight reads."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from summarykit.formats import blobs, names, origin, wire
 from summarykit.formats.scalars import payload
-from summarykit.shapes import Array, Blob, Histogram, Image, Plugin, Point, Scalar, Shape, Tensor
+from summarykit.formats.tensorboard import graph
+from summarykit.shapes import Array, Blob, Graph, Group, Histogram, Image, Plugin, Point, Scalar, Shape, Tensor
 
 VERSION = "brain.Event:2"
 LAST_STEP = 2**63 - 1
+GRAPH = 4    # of an event
 SIMPLE_VALUE, IMAGE, HISTO, TENSOR, METADATA = 2, 4, 5, 8, 9
 NON_FINITE, DTYPE = 1001, 1003
 STRING = 7
@@ -53,8 +56,12 @@ class TensorBoardFormat:
         """A point's event, as buffers."""
         if isinstance(point.value, Scalar):
             return [payload(SIMPLE_VALUE, point.tag.encode(), point.step, point.wall_time, point.value.value)]
-        value = [wire.text(1, point.tag), *_value(point.value)]
-        return [wire.double(1, point.wall_time), wire.integer(2, point.step), *wire.nested(5, wire.nested(1, value))]
+        stamp = [wire.double(1, point.wall_time), wire.integer(2, point.step)]
+        if isinstance(point.value, Graph):
+            return [*stamp, wire.data(GRAPH, graph.encode(point.value))]
+        parts = point.value.parts if isinstance(point.value, Group) else (("", point.value),)
+        values = (wire.nested(1, [wire.text(1, point.tag + ending), *_value(shape)]) for ending, shape in parts)
+        return [*stamp, *wire.nested(5, chain.from_iterable(values))]
 
     def parse(self, payload: bytes) -> list[Point]:
         """The points of one record's payload."""
@@ -63,7 +70,7 @@ class TensorBoardFormat:
         return parse(payload)
 
 
-def _value(shape: Histogram | Image | Tensor | Plugin | Blob) -> list[Any]:
+def _value(shape: Shape) -> list[Any]:
     if isinstance(shape, Image):
         return [wire.data(IMAGE, b"".join(_image(shape)))]
     if isinstance(shape, Histogram):
@@ -72,6 +79,7 @@ def _value(shape: Histogram | Image | Tensor | Plugin | Blob) -> list[Any]:
         return [*wire.nested(TENSOR, tensor(shape.data)), metadata(Plugin("tensor", shape.data)), *_recorded_dtype(shape)]
     if isinstance(shape, Plugin):
         return [*wire.nested(TENSOR, tensor(shape.data)), metadata(shape)]
+    assert isinstance(shape, Blob), f"{type(shape).__name__} is no value of an event"
     return blobs.encode(shape)
 
 

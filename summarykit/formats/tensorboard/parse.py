@@ -10,7 +10,7 @@ from summarykit.formats import blobs
 from summarykit.formats.dialect import Dialect
 from summarykit.formats.proto.messages import message
 from summarykit.formats.proto.provenance import origin
-from summarykit.formats.tensorboard import plugins
+from summarykit.formats.tensorboard import graph, plugins
 from summarykit.shapes import Array, Blob, Floats, Histogram, Image, Point, Scalar, Shape
 
 __all__ = ["DIALECT", "Plugins", "origin", "parse", "shape"]
@@ -57,7 +57,17 @@ def _whole(event: Any) -> list[Point]:
         "meta_graph_def": ("meta_graph", event.meta_graph_def),
         "tagged_run_metadata": ("run_metadata", event.tagged_run_metadata.SerializeToString()),
     }.get(what, ("", b""))
-    return [Point(kind, kind, event.step, event.wall_time, Blob(kind, content))] if kind else []
+    return [Point(kind, kind, event.step, event.wall_time, whole(kind, content))] if kind else []
+
+
+def whole(kind: str, content: bytes) -> Shape:
+    """The shape of an event that is one thing as a whole: of a graph that is no such message, the bytes that are there."""
+    from google.protobuf.message import DecodeError
+
+    try:
+        return graph.decode(content) if kind == "graph" else Blob(kind, content)
+    except DecodeError:
+        return Blob(kind, content)
 
 
 def shape(value: Any, plugin: str = "", metadata: bytes = b"") -> Shape:
@@ -119,6 +129,7 @@ DIALECT = Dialect(
     scalar=2,
     values={2: "scalar", 4: "image", 5: "histogram", 6: "audio", 8: "tensor"},
     events={4: ("graph", "graph"), 8: ("run_metadata", "run_metadata"), 9: ("meta_graph", "meta_graph")},
+    whole=whole,
     tensor=8,
     metadata=9,
     session_log=7,

@@ -16,7 +16,7 @@ DTYPES = {
 }  # fmt: skip
 """TensorFlow's number -> name; quantised integers (11 to 16) count as integers."""
 
-DATA_TYPES = {name: number for number, name in sorted(DTYPES.items(), reverse=True) if not 11 <= number <= 13 and number not in (15, 16)}
+NUMBERS = {name: number for number, name in sorted(DTYPES.items(), reverse=True) if not 11 <= number <= 13 and number not in (15, 16)}
 """Name -> number."""
 
 _FIELDS = {
