@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 import os
 import threading
-import weakref
 from collections.abc import Callable, Sequence
 from time import time
-from types import TracebackType
 from typing import Any
 
-from summarykit.errors import ClosedError, RefusedValueError, StorageError
-from summarykit.kinds import KINDS
+from summarykit.summary.recorder import Recorder
+from summarykit.summary.steps import integer
 from summarykit.summary.tags import check_tag
-from summarykit.writing import Job, Task, Writer, WriterOptions, lifecycle
+from summarykit.writing import Job, Task, WriterOptions, lifecycle
 from summarykit.writing.flat import flatten
 from summarykit.writing.options import check_choice, check_directory, check_integer
 
@@ -35,7 +32,7 @@ class _Pending(threading.local):
         return (plugin == "scalar" and self.scalars.pop(name, None) is not None) or replaced
 
 
-class SummaryRecord:
+class SummaryRecord(Recorder):
     """Records values into summary files that TensorBoard, MindInsight and ``summarykit.Run`` open.
 
     Example:
@@ -107,15 +104,12 @@ class SummaryRecord:
             raise_exception=raise_exception,
             export=_exports(export_options),
         )
-        options.make_directory()
-        self._writer = Writer(options)
-        self._raise = raise_exception
+        super().__init__(options)
         self._pending = _Pending()
         self._tags: set[str] = set()
         self._mode = MODES[0]
         self._arguments = (directory, file_prefix, file_suffix, num_process, None, max_file_size, raise_exception, export_options)
         self._keywords = {"formats": options.formats, "flush_secs": flush_secs, "on_full": on_full, "rank": rank}
-        weakref.finalize(self, self._writer.close_later).atexit = False
         lifecycle.track(self)
 
     def add_value(self, plugin: str, name: str, value: Any, **options: Any) -> None:
@@ -158,7 +152,7 @@ class SummaryRecord:
         """
         now = time()
         if step.__class__ is not int or not -(2**63) <= step < 2**63:
-            step = _integer(step)
+            step = integer(step)
         pending = self._pending
         scalars, jobs, refused = pending.scalars, pending.jobs, pending.refused
         if plugin_filter is not None:
@@ -169,40 +163,8 @@ class SummaryRecord:
             pending.jobs, pending.refused = {}, 0
         tasks = [Task(job, step, now) for job in jobs.values()] if jobs else ()
         accepted = self._writer.put(flatten(scalars, step, now), tasks) if scalars or jobs else not self._writer.closed
-        if self._raise:
-            self._raise_failure()
+        self._raise_failure()
         return accepted and not refused
-
-    def flush(self, sync: bool = False) -> bool:
-        """Wait until everything recorded is in the file.
-
-        Args:
-            sync: and on the disk (``fsync``), safe from a power failure.
-
-        Returns:
-            True where it is; False where writing fails at present, or nothing moved for 5 s.
-
-        Raises:
-            StorageError: writing failed since the last call, and ``raise_exception`` is set.
-        """
-        succeeded = self._writer.flush(sync=sync)
-        if self._raise:
-            self._raise_failure()
-        return succeeded
-
-    def close(self, timeout: float = 5.0) -> None:
-        """Flush, sync to the disk and close the files. May be called again, to no effect.
-
-        Args:
-            timeout: seconds to wait without any progress: where the storage hangs, closing goes on in the background.
-
-        Raises:
-            StorageError: writing failed since the last call, and ``raise_exception`` is set.
-        """
-        if not self._writer.closed:
-            self._writer.close(timeout)
-            if self._raise:
-                self._raise_failure()
 
     def set_mode(self, mode: str) -> None:
         """Say whether ``"train"`` or ``"eval"`` is going on."""
@@ -219,36 +181,9 @@ class SummaryRecord:
         """The directory, absolute, that the files are in."""
         return str(self._writer.options.directory)
 
-    @property
-    def path(self) -> str | None:
-        """The newest file of the first format; None before the first value is written."""
-        paths = self._writer.paths()
-        return paths[-len(self._writer.options.formats)] if paths else None
-
-    def stats(self) -> dict[str, Any]:
-        """What became of the values so far.
-
-        Returns:
-            ``recorded``, ``written`` and ``waiting`` (numbers of values), ``dropped`` (reason -> number), ``bytes`` (in all files), ``lag``
-            (age of the oldest value that is not in the file, seconds), ``nonfinite`` (tag -> first step whose scalar was NaN or infinite)
-            and ``files`` (paths).
-        """
-        return self._writer.summary()
-
     def after_fork(self) -> None:
         """In a forked child: forget what the parent's threads added."""
         self._pending = _Pending()
-
-    def __enter__(self) -> SummaryRecord:
-        if self._writer.closed:
-            raise ClosedError("this SummaryRecord was closed; make a new one")
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if error is None:
-            self.close()
-        else:
-            self._writer.close()    # a storage error must not take the place of the one that ended training
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self._arguments, self._keywords)
@@ -258,26 +193,19 @@ class SummaryRecord:
             check_tag("name", name)
             self._tags.add(name)
         pending = self._pending
-        try:
-            kind = KINDS.get(plugin)
-            snapshot = kind.snapshot(value, **options)
-        except (RefusedValueError, MemoryError, ImportError, OSError) as error:    # a kind is imported when it is first used
-            pending.refused += 1
-            self._writer.stats.drop(f"{plugin}: {error}", detail=f"tag {name!r}")
-            if self._raise:
-                raise
+        frozen = self._freeze(plugin, name, value, options)
+        if frozen is None:
             return
         if pending.discard(plugin, name):
             self._writer.stats.say(("twice", plugin, name), "%s %r was added twice before one record(): the last value wins", plugin, name)
-        if isinstance(snapshot, float):
-            pending.scalars[name] = snapshot
+        if isinstance(frozen.snapshot, float):
+            pending.scalars[name] = frozen.snapshot
         else:
-            pending.jobs[plugin, name] = Job(kind, name, snapshot, snapshot.nbytes)
+            pending.jobs[plugin, name] = Job(frozen.kind, name, frozen.snapshot, frozen.snapshot.nbytes)
 
-    def _raise_failure(self) -> None:
-        failure, self._writer.failure = self._writer.failure, None
-        if failure is not None:
-            raise StorageError(failure.errno, failure.strerror, failure.filename or self.log_dir) from failure
+    def _refuse(self, plugin: str, tag: str, error: Exception) -> None:
+        self._pending.refused += 1
+        super()._refuse(plugin, tag, error)
 
 
 def _again(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> SummaryRecord:
@@ -292,18 +220,3 @@ def _exports(options: dict[str, Any] | None) -> bool:
     if set(options) - {"tensor_format"} or options.get("tensor_format") not in ("npy", None):
         raise ValueError(f"export_options must be {{'tensor_format': 'npy'}} or None, got {options!r}")
     return options.get("tensor_format") == "npy"
-
-
-def _integer(step: Any) -> int:
-    """A step given as another type of integer, or as a float without fraction."""
-    if isinstance(step, float) and step.is_integer():
-        step = int(step)
-    try:
-        number = operator.index(step)
-    except TypeError:
-        number = None
-    if number is None or isinstance(step, bool) or "bool" in str(getattr(step, "dtype", "")):
-        raise TypeError(f"step must be an integer, got {step!r} ({type(step).__name__})")
-    if not -(2**63) <= number < 2**63:
-        raise ValueError(f"step must lie in [-2**63, 2**63), got {number}")
-    return number

@@ -1,0 +1,118 @@
+"""What SummaryRecord and SummaryWriter have in common: a writer, and what becomes of values that cannot be recorded."""
+
+from __future__ import annotations
+
+import weakref
+from types import TracebackType
+from typing import Any, NamedTuple, TypeVar
+
+from summarykit.errors import ClosedError, RefusedValueError, StorageError
+from summarykit.kinds import KINDS, Kind
+from summarykit.writing import Writer, WriterOptions
+
+_R = TypeVar("_R", bound="Recorder")
+
+
+class Frozen(NamedTuple):
+    """A value as its kind froze it."""
+
+    kind: Kind
+    snapshot: Any
+
+
+class Recorder:
+    """Freezes values and brings them to a writer. No value raises unless that was asked for: it is dropped, counted, and told once."""
+
+    def __init__(self, options: WriterOptions) -> None:
+        """Make the directory; files come with the first value."""
+        options.make_directory()
+        self._open(options)
+
+    def _open(self, options: WriterOptions) -> None:
+        self._writer = Writer(options)
+        self._strict = options.raise_exception
+        weakref.finalize(self, self._writer.close_later).atexit = False
+
+    def flush(self, sync: bool = False) -> bool:
+        """Wait until everything recorded is in the file.
+
+        Args:
+            sync: and on the disk (``fsync``), safe from a power failure.
+
+        Returns:
+            True where it is; False where writing fails at present, or nothing moved for 5 s.
+
+        Raises:
+            StorageError: writing failed since the last call, and ``raise_exception`` is set.
+        """
+        succeeded = self._writer.flush(sync=sync)
+        self._raise_failure()
+        return succeeded
+
+    def close(self, timeout: float = 5.0) -> None:
+        """Flush, sync to the disk and close the files. May be called again, to no effect.
+
+        Args:
+            timeout: seconds to wait without any progress: where the storage hangs, closing goes on in the background.
+
+        Raises:
+            StorageError: writing failed since the last call, and ``raise_exception`` is set.
+        """
+        if not self._writer.closed:
+            self._writer.close(timeout)
+            self._raise_failure()
+
+    @property
+    def path(self) -> str | None:
+        """The newest file of the first format; None before the first value is written."""
+        paths = self._writer.paths()
+        return paths[-len(self._writer.options.formats)] if paths else None
+
+    def stats(self) -> dict[str, Any]:
+        """What became of the values so far.
+
+        Returns:
+            ``recorded``, ``written`` and ``waiting`` (numbers of values), ``dropped`` (reason -> number), ``bytes`` (in all files), ``lag``
+            (age of the oldest value that is not in the file, seconds), ``nonfinite`` (tag -> first step whose scalar was NaN or infinite)
+            and ``files`` (paths).
+        """
+        return self._writer.summary()
+
+    def __enter__(self: _R) -> _R:
+        if self._writer.closed:
+            raise ClosedError(f"this {type(self).__name__} was closed; make a new one")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is None:
+            self.close()
+        else:
+            self._writer.close()    # a storage error must not take the place of the one that ended training
+
+    def _freeze(self, plugin: str, tag: str, value: Any, options: dict[str, Any]) -> Frozen | None:
+        """Let its kind freeze a value; None where it is refused.
+
+        Raises:
+            ValueError: no kind has that name.
+            RefusedValueError: and the like, where ``raise_exception`` is set.
+        """
+        try:
+            kind = KINDS.get(plugin)
+            return Frozen(kind, kind.snapshot(value, **options))
+        except (RefusedValueError, MemoryError, ImportError, OSError) as error:    # a kind is imported when it is first used
+            self._refuse(plugin, tag, error)
+            return None
+
+    def _refuse(self, plugin: str, tag: str, error: Exception) -> None:
+        """Count a value that cannot be recorded."""
+        self._writer.stats.drop(f"{plugin}: {error}", detail=f"tag {tag!r}")
+        if self._strict:
+            raise error
+
+    def _raise_failure(self) -> None:
+        """Raise a storage error once, where that was asked for."""
+        if not self._strict:
+            return
+        failure, self._writer.failure = self._writer.failure, None
+        if failure is not None:
+            raise StorageError(failure.errno, failure.strerror, failure.filename or str(self._writer.options.directory)) from failure

@@ -1,0 +1,26 @@
+"""Steps are whole numbers, and stay exact."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+
+def integer(step: Any) -> int:
+    """A step given as any type of integer, or as a float without fraction.
+
+    Raises:
+        TypeError: not an integer; a bool is none.
+        ValueError: not in ``[-2**63, 2**63)``.
+    """
+    if isinstance(step, float) and step.is_integer():
+        step = int(step)
+    try:
+        number = operator.index(step)
+    except TypeError:
+        number = None
+    if number is None or isinstance(step, bool) or "bool" in str(getattr(step, "dtype", "")):
+        raise TypeError(f"step must be an integer, got {step!r} ({type(step).__name__})")
+    if not -(2**63) <= number < 2**63:
+        raise ValueError(f"step must lie in [-2**63, 2**63), got {number}")
+    return number
