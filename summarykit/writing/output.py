@@ -8,7 +8,6 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -136,10 +135,13 @@ class Output:
         self._segment += 1
 
     def _cut_torn_tails(self, names: list[str]) -> None:
-        """Beside the pump; where no thread can be started any more that waits for the next run."""
+        """Beside the pump; at the end of the process, where no thread can be started any more, in it."""
         cutting = threading.Thread(target=cut_torn_tails, args=(self._options.directory, names), name="summarykit-tails", daemon=True)
-        with suppress(RuntimeError):
+        try:
             cutting.start()
+        except RuntimeError:
+            cut_torn_tails(self._options.directory, names)
+        else:
             self._tails = cutting
 
     def _create(self, stem: Stem) -> list[RecordFile]:

@@ -59,6 +59,7 @@ class Writer:
         self._turning = threading.RLock()
         self._inside = False
         self._pump_hangs = False
+        self._given_up = False
         self._synced_at = time.monotonic()
         self._synced_bytes = 0
 
@@ -84,13 +85,17 @@ class Writer:
     def close(self, patience: float = PATIENCE) -> bool:
         """Flush, sync and close the files; True where everything is in them.
 
-        Where the storage hangs this returns in time, and the pump finishes when it answers again.
+        Where the storage hangs this returns in time, and the pump finishes when it answers again. While another call closes (one that a
+        signal handler interrupted, or in another thread) this waits for the same end.
         """
-        self.closed = True
-        succeeded = self._ask(Request(sync=True, closing=True), patience)
+        under_way, self.closed = self.closed, True
+        if self._given_up:
+            return False
+        succeeded = self._ask(Request(sync=True, closing=not under_way), patience)
         if self.ended:
             lifecycle.pump().dismiss(self)    # which waits for the pump's thread, if this was its last writer
         elif not succeeded:
+            self._given_up = True
             self.stats.say("close", "the storage did not answer for %g s; closing goes on in the background", patience)
         return succeeded
 
@@ -198,7 +203,7 @@ class Writer:
         return self._hurry() or any(request.position and not self.buffer.passed(request.position) for request in behind)
 
     def _hurry(self) -> bool:
-        return bool(len(self.buffer)) if self._direct else self.buffer.crowded()
+        return bool(len(self.buffer) or self._requests) if self._direct else self.buffer.crowded()
 
     def _write_scalars(self, flat: list[Any]) -> None:
         """Encode and write; what fails is tried again in halves, so that one bad value costs itself alone."""
