@@ -13,7 +13,7 @@ from summarykit.cli.describe import bars
 from summarykit.reading.series import Scalars
 from summarykit.shapes import Floats
 
-_HEADER = ("<run", ">points", ">last step", ">last", ">min", ">at step", ">max", ">at step", ">mean", ">not finite", "<curve")
+_HEADER = ("<run", "?>points", ">last step", ">last", ">min", ">at step", ">max", ">at step", "?>mean", ">not finite", "?<curve")
 _CURVE = 20
 
 
@@ -59,7 +59,7 @@ def _mean(values: Floats) -> float:
 
 def _at(series: Scalars, every: object) -> list[str]:
     values = dict(zip(series.step.tolist(), series.value.tolist(), strict=True))
-    return [spell.number(values[step]) if step in values else "" for step in np.asarray(every).tolist()]
+    return [spell.number(values[step]) if step in values else "-" for step in np.asarray(every).tolist()]
 
 
 def _blocks(columns: Mapping[str, list[str]], first: int) -> Iterator[list[str]]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from summarykit.cli import spell
-from summarykit.shapes import Array, Blob, Histogram, Image, Scalar
+from summarykit.shapes import Array, Blob, Embedding, Graph, Histogram, Image, Plugin, Scalar, Tensor
 
 _TEXT = 60
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -25,14 +25,15 @@ class Description(NamedTuple):
 
 @singledispatch
 def describe(value: Any) -> Description:
-    """Describe a value: a number, an array (a tensor, or what a plugin shows), or whatever else was recorded."""
-    data = getattr(value, "data", None)
-    return _array(value, data) if isinstance(data, np.ndarray) else Description(type(value).__name__.lower(), None)
+    """Describe a value: every shape has its own way."""
+    return Description(type(value).__name__.lower(), None)
 
 
-def dtype_of(value: Any) -> str:
+def dtype_of(value: Tensor | Plugin) -> str:
     """Name of the dtype that was recorded; ``"string"`` of texts and files."""
-    return str(getattr(value, "dtype", "string" if value.data.dtype == object else value.data.dtype.name))
+    if isinstance(value, Tensor):
+        return value.dtype
+    return "string" if value.data.dtype == object else value.data.dtype.name
 
 
 @describe.register
@@ -51,6 +52,19 @@ def _(value: Histogram) -> Description:
     return Description(f"{spell.some(value.count, 'value')}{span}{_not_finite(value.nan, value.pos_inf + value.neg_inf)}", facts)
 
 
+@describe.register(Tensor)
+@describe.register(Plugin)
+def _(value: Tensor | Plugin) -> Description:
+    data, dtype, shape = value.data, dtype_of(value), "×".join(map(str, value.data.shape))
+    facts: dict[str, Any] = {"dtype": dtype, "shape": list(data.shape), **_statistics(data)}
+    if isinstance(value, Plugin) and not data.size:
+        return Description(f"{spell.size(len(value.metadata))} of {value.plugin}", facts)
+    if data.dtype == object:
+        return Description(f"{f'{shape} ' if data.size > 1 else ''}{dtype}{_first_text(data)}", facts)
+    span = "" if facts.get("min") is None else _span(facts)
+    return Description(f"{dtype} {shape or 'single value'}{span}{_not_finite(facts.get('nan', 0), facts.get('inf', 0))}", facts)
+
+
 @describe.register
 def _(value: Image) -> Description:
     form, channels = file_format(value.encoded), {1: "grey", 2: "grey + alpha", 3: "RGB", 4: "RGBA"}.get(value.channels, "")
@@ -63,13 +77,14 @@ def _(value: Blob) -> Description:
     return Description(f"{spell.size(len(value.content))} of {value.plugin}", {"plugin": value.plugin, "bytes": len(value.content)})
 
 
-def _array(value: Any, data: Array) -> Description:
-    dtype, shape = dtype_of(value), "×".join(map(str, data.shape))
-    facts: dict[str, Any] = {"dtype": dtype, "shape": list(data.shape), **_statistics(data)}
-    if data.dtype == object:
-        return Description(f"{f'{shape} ' if data.size > 1 else ''}{dtype}{_first_text(data)}", facts)
-    span = "" if facts.get("min") is None else _span(facts)
-    return Description(f"{dtype} {shape or 'single value'}{span}{_not_finite(facts.get('nan', 0), facts.get('inf', 0))}", facts)
+@describe.register
+def _(value: Graph) -> Description:
+    return Description(f"{spell.some(len(value.nodes), 'node')} {value.name}".rstrip(), {"name": value.name, "nodes": len(value.nodes)})
+
+
+@describe.register
+def _(value: Embedding) -> Description:
+    return Description(f"{value.shape[0]:,} vectors of {value.shape[1]}", {"shape": list(value.shape), "files": list(value.files)})
 
 
 def file_format(content: bytes) -> str:

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from summarykit.cli import select
-from summarykit.cli.describe import dtype_of, file_format
+from summarykit.cli.contents import contents
+from summarykit.cli.describe import dtype_of
 from summarykit.cli.progress import Progress
 from summarykit.cli.sinks import SINKS, Columns
 from summarykit.reading.series import Scalars, Series
-from summarykit.shapes import Array, Blob, Histogram, Image, Point, Shape
+from summarykit.shapes import Array, Histogram, Image, Plugin, Point, Shape, Tensor
 
 Found = dict[str, list[tuple[str, Series]]]
 """Kind -> (name of the run, points of one tag)."""
@@ -101,15 +102,14 @@ class _Files:
         """Write a file for each value; gives a row for each file, that says what is in it."""
         self._directory.mkdir(exist_ok=True)
         for point in series:
-            files = [self._save(content, point.step) for content in contents(point.value)]
+            files = [self._save(*content, point.step) for content in contents(point.value)]
             dtype, shape = _form(point.value)
             same = {"kind": series.kind, "dtype": dtype, "shape": shape}
             places = {"step": np.full(len(files), point.step), "wall_time": np.full(len(files), point.wall_time)}
             yield {**places, "path": files, **{name: [value] * len(files) for name, value in same.items()}}
 
-    def _save(self, content: bytes | Array, step: int) -> str:
+    def _save(self, content: bytes | Array, ending: str, step: int) -> str:
         self.count += 1
-        ending = file_format(content).lower() or "bin" if isinstance(content, bytes) else "npy"
         file = self._directory / f"{self.count:06d}_step_{step}.{ending}"
         with open(file, "xb") as stream:
             if isinstance(content, bytes):
@@ -119,23 +119,11 @@ class _Files:
         return f"{self._directory.name}/{file.name}"
 
 
-def contents(value: Shape) -> list[bytes | Array]:
-    """What a value is in files: an array, or bytes; an array of texts or of pictures is one file for each."""
-    if isinstance(value, Image | Blob):
-        return [value.encoded if isinstance(value, Image) else value.content]
-    data = getattr(value, "data", None)
-    if not isinstance(data, np.ndarray):
-        return []
-    if data.dtype != object:
-        return [data]
-    items = [item for item in data.ravel().tolist() if isinstance(item, bytes)]
-    return [item for item in items if file_format(item)] or list(items)    # before pictures stand their width and height
-
-
 def _form(value: Shape) -> tuple[str, list[int]]:
+    """Dtype and shape, where it has them."""
     if isinstance(value, Image):
         return "uint8", [value.height, value.width, value.channels]
-    return (dtype_of(value), list(value.data.shape)) if hasattr(value, "data") else ("", [])
+    return (dtype_of(value), list(value.data.shape)) if isinstance(value, Tensor | Plugin) else ("", [])
 
 
 def _pieces(series: Series) -> Iterator[list[Point]]:

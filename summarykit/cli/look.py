@@ -23,7 +23,7 @@ def show(found: Mapping[str, Series]) -> None:
     if not histograms:
         several = len(found) > 1
         rows = [(run if several else "", str(point.step), describe(point.value).line) for run, series in chosen.items() for point in series]
-        table.show(("<run", ">step", "<value"), rows, indent=2)
+        table.show(("<run", ">step", "~value"), rows, indent=2)
     for run, series in histograms.items():
         _show_histograms(run if len(found) > 1 else "", series)
 
@@ -35,7 +35,7 @@ def _show_histograms(run: str, series: Histograms) -> None:
     title = "" if not len(edges) else f"{spell.short(float(edges[0]))} … {spell.short(float(edges[-1]))}".center(_BINS + 2).rstrip()
     shapes = [f"▕{bars(row)}▏" if len(row) else "" for row in common.counts]
     rows = [(run, str(point.step), shape, describe(point.value).line) for point, shape in zip(series, shapes, strict=True)]
-    table.show(("<run", ">step", f"<{title}", "<value"), rows, indent=2)
+    table.show(("<run", ">step", f"<{title}", "~value"), rows, indent=2)
 
 
 def facts(series: Series) -> list[Any]:

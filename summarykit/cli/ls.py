@@ -15,7 +15,7 @@ from summarykit.cli.outcome import OK
 from summarykit.reading import Run
 
 _COMMON = ("scalar", "histogram", "image", "tensor")
-_HEADER = ("<run", *(f">{kind}s" for kind in _COMMON), ">other", ">points", ">last step", ">changed", ">size", "<")
+_HEADER = ("<run", *(f"?>{kind}s" for kind in _COMMON), "?>other", ">points", ">last step", ">changed", ">size", "<")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from summarykit.cli.describe import describe
 from summarykit.reading import Run
 from summarykit.reading.series import Scalars, Series
 
-_HEADER = ("<kind", "<tag", ">runs", ">points", ">first step", ">last step", "<last value")
+_HEADER = ("<kind", "<tag", "?>runs", ">points", "?>first step", ">last step", "~last value")
 
 
 def document(runs: select.Runs, args: argparse.Namespace) -> dict[str, Any]:

@@ -7,6 +7,7 @@ the strings ``"NaN"``, ``"Infinity"``, ``"-Infinity"``. Lists within a row are J
 from __future__ import annotations
 
 import csv
+import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -44,7 +45,7 @@ class Csv:
         if not self._begun:
             self._rows.writerow(columns)
             self._begun = True
-        self._rows.writerows(zip(*(map(_cell, _listed(column)) for column in columns.values()), strict=True))
+        self._rows.writerows(zip(*map(_cells, columns.values()), strict=True))
 
     def close(self) -> None:
         """Finish the file."""
@@ -63,8 +64,8 @@ class JsonLines:
 
     def write(self, columns: Columns) -> None:
         """Append rows."""
-        for row in zip(*map(_listed, columns.values()), strict=True):
-            self._stream.write(self._separator + spell.text(dict(zip(columns, row, strict=True))))
+        for row in zip(*map(spell.plain, columns.values()), strict=True):
+            self._stream.write(self._separator + json.dumps(dict(zip(columns, row, strict=True))))
             self._separator = self.between
 
     def close(self) -> None:
@@ -111,7 +112,7 @@ class Npz:
     def write(self, columns: Columns) -> None:
         """Append rows."""
         for name, column in columns.items():
-            self._pieces[name].append(column if isinstance(column, np.ndarray) else np.array([*map(_cell, column)]))
+            self._pieces[name].append(column if isinstance(column, np.ndarray) else np.array(_cells(column)))
 
     def close(self) -> None:
         """Finish the file."""
@@ -127,10 +128,8 @@ def _text(file: Path) -> TextIO:
     return open(file, "w", encoding="utf-8", errors="surrogateescape", newline="")    # closed by close()
 
 
-def _listed(column: Any) -> list[Any]:
-    return column.tolist() if isinstance(column, np.ndarray) else list(column)
-
-
-def _cell(value: Any) -> Any:
-    """What stands in a table that knows only numbers and texts."""
-    return spell.text(value) if isinstance(value, list | dict | np.ndarray) else value
+def _cells(column: Any) -> list[Any]:
+    """A column for tables that know only numbers and texts."""
+    if isinstance(column, np.ndarray):
+        return list(column.tolist())
+    return [spell.text(value) if isinstance(value, list) else value for value in column]

@@ -14,10 +14,11 @@ _NARROWEST = 12
 def show(header: Sequence[str], rows: Iterable[Sequence[str]], *, indent: int = 0) -> None:
     """Print a table.
 
-    Columns without content are left out. In a terminal that is too narrow the widest left-aligned column is shortened; in a pipe, none.
+    Columns without content are left out. In a terminal that is too narrow, so are those that may be; then the widest text is shortened.
 
     Args:
-        header: a title per column, with ``"<"`` (left-aligned) or ``">"`` (right-aligned) before it.
+        header: a title per column, and before it ``">"`` (right-aligned), ``"<"`` (left-aligned, may be shortened in its middle) or ``"~"``
+            (at its end); before that ``"?"`` where the column may be left out.
         rows: a text per column each.
         indent: blanks before each line.
     """
@@ -33,12 +34,12 @@ def lines(header: Sequence[str], rows: Iterable[Sequence[str]], limit: int | Non
         rows: a text per column each.
         limit: columns of the terminal, if any.
     """
-    columns = [[title, *map(clean, cells)] for title, cells in zip(header, _transpose(rows, len(header)), strict=True)]
-    columns = [column for column in columns if any(column[1:])]
-    if limit is not None:
-        _shorten(columns, limit)
-    padded = [_pad(column) for column in columns]
-    for cells in zip(*padded, strict=True):
+    found = [_Column(title, [*map(clean, cells)]) for title, cells in zip(header, _transpose(rows, len(header)), strict=True)]
+    columns = [column for column in found if any(column.cells)]
+    if limit is not None and _width(columns) > limit:
+        columns = [column for column in columns if not column.optional]
+        _shorten(columns, _width(columns) - limit)
+    for cells in zip(*(column.padded() for column in columns), strict=True):
         yield (" " * _GAP).join(cells).rstrip()
 
 
@@ -74,20 +75,41 @@ def _transpose(rows: Iterable[Sequence[str]], columns: int) -> list[Sequence[str
     return list(found) or [()] * columns
 
 
-def _shorten(columns: list[list[str]], limit: int) -> None:
-    """Take what is too much from the widest left-aligned column."""
-    widths = [max(width_of(cell) for cell in [column[0][1:], *column[1:]]) for column in columns]
-    excess = sum(widths) + _GAP * (len(widths) - 1) - limit
-    left = [place for place, column in enumerate(columns) if column[0][0] == "<"]
-    if excess > 0 and left:
-        widest = max(left, key=lambda place: widths[place])
-        room = max(widths[widest] - excess, _NARROWEST)
-        columns[widest][1:] = [shorten(cell, room) for cell in columns[widest][1:]]
+def _width(columns: Sequence[_Column]) -> int:
+    return sum(column.width for column in columns) + _GAP * (len(columns) - 1)
 
 
-def _pad(column: list[str]) -> list[str]:
-    side, title = column[0][0], column[0][1:]
-    cells = [title, *column[1:]]
-    width = max(map(width_of, cells))
-    blanks = [" " * (width - width_of(cell)) for cell in cells]
-    return [cell + blank if side == "<" else blank + cell for cell, blank in zip(cells, blanks, strict=True)]
+def _shorten(columns: Sequence[_Column], excess: int) -> None:
+    """Take what is too much from the widest text."""
+    texts = [column for column in columns if column.side != ">"]
+    if excess > 0 and texts:
+        widest = max(texts, key=lambda column: column.width)
+        widest.shorten(max(widest.width - excess, _NARROWEST))
+
+
+class _Column:
+    def __init__(self, title: str, cells: list[str]) -> None:
+        self.optional = title[0] == "?"
+        self.side, self.title = title.lstrip("?")[0], title.lstrip("?")[1:]
+        self.cells = cells
+
+    @property
+    def width(self) -> int:
+        return max(map(width_of, [self.title, *self.cells]))
+
+    def shorten(self, limit: int) -> None:
+        self.cells = [shorten(cell, limit) if self.side == "<" else _cut(cell, limit) for cell in self.cells]
+
+    def padded(self) -> list[str]:
+        cells, width = [self.title, *self.cells], self.width
+        blanks = [" " * (width - width_of(cell)) for cell in cells]
+        return [blank + cell if self.side == ">" else cell + blank for cell, blank in zip(cells, blanks, strict=True)]
+
+
+def _cut(text: str, limit: int) -> str:
+    """At most ``limit`` columns of a text: its beginning, and an ellipsis."""
+    if width_of(text) <= limit:
+        return text
+    while width_of(text) > limit - 1:
+        text = text[:-1]
+    return f"{text}…"

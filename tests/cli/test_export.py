@@ -15,8 +15,9 @@ from testkit import building
 from testkit.commands import strict_json
 
 from summarykit import Run, SummaryRecord
-from summarykit.cli.exporting import contents
+from summarykit.cli.contents import contents
 from summarykit.cli.sinks import SINKS
+from summarykit.shapes import Blob, Embedding, Graph, Node, Plugin, Tensor, strings
 
 FORMATS = ["csv", "json", "jsonl", "npz", "parquet"]
 
@@ -166,11 +167,18 @@ def test_any_number_and_any_text_come_back(form, values, text, tmp_path_factory)
 
 
 def test_several_pictures_in_one_value_are_several_files():
-    from summarykit.shapes import Tensor
+    assert contents(Tensor(strings(b"8", b"12", b"\x89PNG1", b"GIF8"), "string")) == [(b"\x89PNG1", "png"), (b"GIF8", "gif")]
+    assert contents(Tensor(strings(b"text", b"more"), "string")) == [(b"text", "bin"), (b"more", "bin")]
 
-    value = Tensor(np.array([b"8", b"12", b"\x89PNG1", b"\x89PNG2"], object), "string")
-    assert contents(value) == [b"\x89PNG1", b"\x89PNG2"]
-    assert contents(Tensor(np.array([b"text", b"more"], object), "string")) == [b"text", b"more"]
+
+def test_every_other_shape_has_files():
+    assert contents(Plugin("mesh", np.zeros(3, np.float32)))[0].ending == "npy"
+    assert contents(Plugin("hparams", np.empty(0, np.uint8), b"all")) == [(b"all", "bin")]
+    assert contents(Embedding({"tensors.tsv": b"1\t2", "sprite.png": b"x"}, (1, 2))) == [(b"1\t2", "tsv"), (b"x", "png")]
+    assert contents(Blob("lineage", b"x")) == [(b"x", "bin")]
+    graph, ending = contents(Graph((Node("a/b", "Conv2d", attributes={"stride": 2}),), "net"))[0]
+    assert ending == "json"
+    assert strict_json(graph.decode())["nodes"][0]["attributes"] == {"stride": 2}
 
 
 @pytest.mark.shared
@@ -178,5 +186,5 @@ def test_everything_in_the_files_of_others(cli, shared, tmp_path):
     written = {each["kind"]: each for each in cli("export", shared / "data", tmp_path / "out", "--json").json["written"]}
     assert written.keys() == {"scalar", "histogram", "image", "tensor", "other"}
     assert {file.suffix for file in (tmp_path / "out" / "images").iterdir()} == {".png"}
-    assert {file.suffix for file in (tmp_path / "out" / "others").iterdir()} >= {".bin", ".wav"}
+    assert {file.suffix for file in (tmp_path / "out" / "others").iterdir()} >= {".bin", ".wav", ".npy"}
     assert written["scalar"]["rows"] == 623

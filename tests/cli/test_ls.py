@@ -72,6 +72,8 @@ def test_the_table_fits_a_narrow_terminal(base, tmp_path):
     assert [table.width_of(line) for line in lines] == [80, 80, 80]
     assert all("…" in line for line in lines[1:])
     assert list(table.lines(("<run", ">points", ">changed"), rows))[1].startswith("a" * 150)
+    short = table.lines(("<run", "?>points", "~changed"), [("abc", "1,000", "3 min ago or so")], 18)
+    assert list(short) == ["run  changed", "abc  3 min ago or…"]
 
 
 @pytest.mark.shared

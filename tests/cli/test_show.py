@@ -11,7 +11,7 @@ from testkit import building
 from summarykit import SummaryRecord
 from summarykit.cli.compare import curve
 from summarykit.cli.describe import bars, describe
-from summarykit.shapes import Histogram, Image, Scalar, Tensor
+from summarykit.shapes import Blob, Embedding, Graph, Histogram, Image, Node, Plugin, Scalar, Tensor, strings
 
 
 def test_without_a_tag_all_tags_are_listed(cli, base):
@@ -80,10 +80,10 @@ def test_the_last_steps_one_by_one(cli, base):
     assert [each["step"] for each in series] == [[198, 199, 200]] * 3
 
 
-def test_a_run_without_a_step_has_a_blank_there(cli, tmp_path):
+def test_a_run_without_a_step_has_a_dash_there(cli, tmp_path):
     building.file(tmp_path / "a", "mindspore", [building.scalar("loss", step, 1) for step in (1, 2)], session="a" * 32)
     building.file(tmp_path / "b", "mindspore", [building.scalar("loss", step, 2) for step in (2, 3)], session="b" * 32)
-    assert cli("show", tmp_path, "--tag", "loss", "--last", 9).expect(0).rows[2:] == [["1", "1"], ["2", "1", "2"], ["3", "2"]]
+    assert cli("show", tmp_path, "--tag", "loss", "--last", 9).expect(0).rows[2:] == [["1", "1", "-"], ["2", "1", "2"], ["3", "-", "2"]]
 
 
 def test_a_pattern_chooses_tags(cli, base):
@@ -154,9 +154,15 @@ def test_scalars_without_a_finite_value(cli, tmp_path):
         (Tensor(np.array(3, np.float32), "bfloat16"), "bfloat16 single value in 3 … 3, mean 3"),
         (Tensor(np.empty((0, 4), np.int8), "int8"), "int8 0×4"),
         (Tensor(np.array([[1 + 2j]]), "complex128"), "complex128 1×1"),
-        (Tensor(np.array([b"hello\nworld"], object), "string"), "string 'hello world'"),
-        (Tensor(np.array([b"\xff\x00", b"b"], object), "string"), "2 string, bytes: 2 B"),
+        (Tensor(strings(b"hello\nworld"), "string"), "string 'hello world'"),
+        (Tensor(strings(b"\xff\x00", b"b"), "string"), "2 string, bytes: 2 B"),
         (Image(1, 2, 1, b"\xff\xd8\xff"), "2×1 grey JPEG, 3 B"),
+        (Plugin("text", strings(b"a  b\n"), b""), "string 'a b'"),
+        (Plugin("hparams", np.empty(0, np.uint8), b"x" * 7), "7 B of hparams"),
+        (Plugin("mesh", np.ones((1, 2, 3))), "float64 1×2×3 in 1 … 1, mean 1"),
+        (Graph((Node("a", "Conv2d"),), "net"), "1 node net"),
+        (Embedding({}, (5, 3)), "5 vectors of 3"),
+        (Blob("lineage", b"x" * 1234), "1.2 kB of lineage"),
         (object(), "object"),
     ],
 )
