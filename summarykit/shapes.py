@@ -113,6 +113,11 @@ class Plugin:
     display_name: str = ""
     description: str = ""
 
+    @property
+    def nbytes(self) -> int:
+        """Memory held by the data, in bytes."""
+        return sum(map(len, self.data.flat)) if self.data.dtype == object else self.data.nbytes
+
 
 SCALAR_CLASS, TENSOR_CLASS, BLOB_CLASS = 1, 2, 3
 
@@ -130,9 +135,13 @@ class Group:
 
     Attributes:
         parts: what follows the tag in each one's own, and its shape.
+        tag_field: field of the parts' metadata that holds the tag of the whole; 0: none.
+        tag: their tag in place of the user's, where the viewer knows one only.
     """
 
     parts: tuple[tuple[str, Plugin], ...]
+    tag_field: int = 0
+    tag: str = ""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,9 @@ KINDS: Registry[Kind] = Registry(
         "histogram": "summarykit.kinds.histogram:HISTOGRAM",
         "image": "summarykit.kinds.image:IMAGE",
         "tensor": "summarykit.kinds.tensor:TENSOR",
+        "text": "summarykit.kinds.text:TEXT",
+        "hparams": "summarykit.kinds.hparams:HPARAMS",
+        "custom_scalars": "summarykit.kinds.custom_scalars:CUSTOM_SCALARS",
     },
 )
 

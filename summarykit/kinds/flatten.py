@@ -1,0 +1,37 @@
+"""Nested settings and metrics as one level: ``{"optimizer": {"lr": 0.1}}`` becomes ``{"optimizer/lr": 0.1}``."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+_DEEPEST = 32    # levels; what is deeper, or holds itself, is taken as it is
+
+
+def flatten(value: Any, prefix: str = "") -> dict[str, Any]:
+    """Give the leaves of mappings, dataclasses, named tuples and namespaces, by their path; an empty one is a leaf itself."""
+    return dict(_leaves(value, prefix, _DEEPEST))
+
+
+def _leaves(value: Any, path: str, levels: int) -> Iterator[tuple[str, Any]]:
+    members = members_of(value) if levels else None
+    if not members:
+        yield path, value
+        return
+    for name, member in members.items():
+        yield from _leaves(member, f"{path}/{name}" if path else str(name), levels - 1)
+
+
+def members_of(value: Any) -> dict[Any, Any] | None:
+    """What a structured value consists of; None where it is none."""
+    if isinstance(value, Mapping):
+        return {key: value[key] for key in value}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return dict(value._asdict())
+    if isinstance(value, SimpleNamespace) or type(value).__name__ == "Namespace":
+        return dict(vars(value))
+    return None
