@@ -8,7 +8,8 @@ from typing import Any
 
 from summarykit.shapes import Blob, Shape
 
-_KINDS = {"scalars": "scalar", "histograms": "histogram", "images": "image", "pr_curves": "pr_curve"}    # plugin -> kind
+# plugin -> kind
+_KINDS = {"scalars": "scalar", "histograms": "histogram", "images": "image", "pr_curves": "pr_curve", "projector": "embedding"}
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,15 @@ KINDS: Registry[Kind] = Registry(
         "text": "summarykit.kinds.text:TEXT",
         "hparams": "summarykit.kinds.hparams:HPARAMS",
         "custom_scalars": "summarykit.kinds.custom_scalars:CUSTOM_SCALARS",
+        "image_with_boxes": "summarykit.kinds.boxes:IMAGE_WITH_BOXES",
+        "figure": "summarykit.kinds.figure:FIGURE",
+        "video": "summarykit.kinds.video:VIDEO",
+        "audio": "summarykit.kinds.audio:AUDIO",
+        "pr_curve": "summarykit.kinds.pr_curve:PR_CURVE",
+        "pr_curve_raw": "summarykit.kinds.pr_curve:PR_CURVE_RAW",
+        "mesh": "summarykit.kinds.mesh:MESH",
+        "embedding": "summarykit.kinds.embedding:EMBEDDING",
+        "graph": "summarykit.kinds.graph:GRAPH",
     },
 )
 

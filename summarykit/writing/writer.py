@@ -15,7 +15,7 @@ import numpy as np
 from summarykit.formats import framing
 from summarykit.formats.chunk import EMPTY, chunk
 from summarykit.formats.scalars import ScalarBatch, ScalarEncoder
-from summarykit.shapes import Point, Scalar, Tensor
+from summarykit.shapes import Embedding, Point, Scalar, Tensor
 from summarykit.writing import lifecycle
 from summarykit.writing.buffer import Buffer
 from summarykit.writing.executor import Executor, InlineExecutor, Outcome, ThreadExecutor
@@ -24,6 +24,7 @@ from summarykit.writing.flat import WIDTH, columns
 from summarykit.writing.job import Task
 from summarykit.writing.options import WriterOptions
 from summarykit.writing.output import Output
+from summarykit.writing.projector import Projector
 from summarykit.writing.request import Request
 from summarykit.writing.stats import Stats
 
@@ -53,6 +54,7 @@ class Writer:
         self._output = Output(self.options, self.stats, self._failed)
         self._encoder = ScalarEncoder([layout.scalar_field for layout in self._output.formats])
         self._exporter = Exporter(self.options.directory) if self.options.export else None
+        self._projector = Projector(self.options.directory)
         self._executor: Executor = ThreadExecutor(lifecycle.pump().wake)
         self._requests: deque[Request] = deque()
         self._direct = False
@@ -241,6 +243,8 @@ class Writer:
 
     def _lay_out(self, point: Point) -> None:
         """Into the files of those formats whose viewers show it; where none does into the first, for our own reader."""
+        if isinstance(point.value, Embedding):
+            point = self._projector.place(point)
         formats = self._output.formats
         showing = [layout for layout in formats if layout.shows(point.value)] or formats[:1]
         self._output.write([chunk([framing.framed(layout.payload(point))]) if layout in showing else EMPTY for layout in formats], 1)

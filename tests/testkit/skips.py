@@ -21,7 +21,7 @@ ALLOWED = {
 
 
 EXTRAS = {
-    r"could not import '(torch|ml_dtypes|pandas|pyarrow|polars|PIL|sklearn|isal|google_crc32c)": "an extra of the full environment",
+    r"could not import '(torch|ml_dtypes|pandas|pyarrow|polars|PIL|matplotlib|onnx|sklearn|isal|google_crc32c)": "an extra of the full environment",
 }
 
 

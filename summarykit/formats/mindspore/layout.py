@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from summarykit.formats import blobs, names, origin, wire
+from summarykit.formats.groups import values
 from summarykit.formats.mindspore import graph
 from summarykit.formats.scalars import payload
 from summarykit.shapes import Blob, Graph, Group, Histogram, Image, Plugin, Point, Scalar, Shape, Tensor
@@ -52,9 +53,8 @@ class MindSporeFormat:
         stamp = [wire.double(1, point.wall_time), wire.integer(2, point.step)]
         if isinstance(point.value, Graph):
             return [*stamp, wire.data(GRAPH, graph.encode(point.value))]
-        parts = point.value.parts if isinstance(point.value, Group) else (("", point.value),)
-        values = (wire.nested(1, [wire.text(1, point.tag + ending), *_value(shape)]) for ending, shape in parts)
-        return [*stamp, *wire.nested(5, chain.from_iterable(values))]
+        found = (wire.nested(1, [wire.text(1, tag), *_value(shape)]) for tag, shape in values(point))
+        return [*stamp, *wire.nested(5, chain.from_iterable(found))]
 
     def parse(self, payload: bytes) -> list[Point]:
         """The points of one record's payload."""

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from summarykit.formats import blobs, names, origin, wire
+from summarykit.formats.groups import values
 from summarykit.formats.scalars import payload
 from summarykit.formats.tensorboard import graph
-from summarykit.shapes import Array, Blob, Graph, Group, Histogram, Image, Plugin, Point, Scalar, Shape, Tensor
+from summarykit.shapes import Array, Blob, Graph, Histogram, Image, Plugin, Point, Scalar, Shape, Tensor
 
 VERSION = "brain.Event:2"
 LAST_STEP = 2**63 - 1
@@ -59,9 +60,8 @@ class TensorBoardFormat:
         stamp = [wire.double(1, point.wall_time), wire.integer(2, point.step)]
         if isinstance(point.value, Graph):
             return [*stamp, wire.data(GRAPH, graph.encode(point.value))]
-        parts = point.value.parts if isinstance(point.value, Group) else (("", point.value),)
-        values = (wire.nested(1, [wire.text(1, point.tag + ending), *_value(shape)]) for ending, shape in parts)
-        return [*stamp, *wire.nested(5, chain.from_iterable(values))]
+        found = (wire.nested(1, [wire.text(1, tag), *_value(shape)]) for tag, shape in values(point))
+        return [*stamp, *wire.nested(5, chain.from_iterable(found))]
 
     def parse(self, payload: bytes) -> list[Point]:
         """The points of one record's payload."""

@@ -1,0 +1,64 @@
+"""Graph: what a model computes. It is read in the call, since the model goes on changing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from summarykit.errors import MissingExtraError, RefusedValueError
+from summarykit.kinds.arrays import described
+from summarykit.kinds.graphs import SOURCES
+from summarykit.kinds.kind import no_options
+from summarykit.shapes import Graph
+
+_NODE_BYTES = 500    # memory of one node, about
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A graph that was read."""
+
+    graph: Graph
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held, in bytes, about."""
+        return _NODE_BYTES * len(self.graph.nodes)
+
+
+class GraphKind:
+    """A model's graph, for the graph pages of TensorBoard and MindInsight.
+
+    Takes a ``torch.nn.Module``, the path of an ONNX file or an ``onnx.ModelProto``, a mapping (see `PlainSource`) or a `Graph`. Others
+    register as ``summarykit.graphs``. Both viewers show one graph a run: the newest.
+    """
+
+    name = "graph"
+
+    def snapshot(self, value: Any, *, example_input: Any = None, **options: Any) -> Drawn:
+        """Read the graph; the model stays as it is, and computes nothing.
+
+        Args:
+            value: the model.
+            example_input: what the model could be called with (a tensor, or a tuple of all its arguments): it brings the shapes, and reads
+                models whose code depends on them.
+            **options: none other.
+
+        Raises:
+            RefusedValueError: nobody can read this model, or the reader failed.
+        """
+        no_options(self.name, options)
+        source = next((source for source in map(SOURCES.get, SOURCES) if source.owns(value)), None)
+        if source is None:
+            raise RefusedValueError(f"graph cannot be read of {described(value)}; known: {', '.join(SOURCES)}")
+        try:
+            return Drawn(source.graph(value, example_input))
+        except MissingExtraError as error:
+            raise RefusedValueError(str(error)) from error
+
+    def reduce(self, snapshot: Drawn) -> Graph:
+        """Give the graph."""
+        return snapshot.graph
+
+
+GRAPH = GraphKind()
