@@ -10,9 +10,14 @@ import weakref
 from typing import Protocol
 
 from summarykit.writing.pump import Pump, Served
+from summarykit.writing.syncer import Syncer
 
 EXIT_SECS = 30.0
 """Seconds that the end of the process waits at most, as long as there is progress (5 s without)."""
+
+
+SYNC_SECS = 5.0
+"""Seconds that it waits at most for closed files to reach the disk."""
 
 
 class Forked(Protocol):
@@ -39,6 +44,7 @@ class _State:
 
     def __init__(self) -> None:
         self.pump = Pump()
+        self.syncer = Syncer()
         self.tracked: weakref.WeakSet[Forked] = weakref.WeakSet()
         self.attended: weakref.WeakSet[Live] = weakref.WeakSet()
         self.watching = False
@@ -51,6 +57,11 @@ _state = _State()
 def pump() -> Pump:
     """The pump of this process."""
     return _state.pump
+
+
+def syncer() -> Syncer:
+    """The syncer of this process."""
+    return _state.syncer
 
 
 def track(forked: Forked) -> None:
@@ -92,11 +103,12 @@ def _finish() -> None:
         _state.pump.dismiss(writer)
         if not writer.ended:
             writer.write_directly()
+    _state.syncer.wait(min(SYNC_SECS, max(0.0, end - time.monotonic())))
 
 
 def _after_fork_in_child() -> None:
     tracked = list(_state.tracked)
-    _state.pump, _state.watching, _state.ending = Pump(), False, False
+    _state.pump, _state.syncer, _state.watching, _state.ending = Pump(), Syncer(), False, False
     _state.attended = weakref.WeakSet()
     for forked in tracked:
         forked.after_fork()

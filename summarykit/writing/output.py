@@ -17,7 +17,7 @@ import summarykit
 from summarykit.clock import Process
 from summarykit.formats import FORMATS, framing
 from summarykit.formats.chunk import EMPTY, Chunk, chunk
-from summarykit.formats.names import Stem, next_stamp
+from summarykit.formats.names import Stem, next_stamp, parse
 from summarykit.formats.origin import Origin
 from summarykit.writing.file import PENDING_BYTES, Parcel, RecordFile
 from summarykit.writing.options import WriterOptions
@@ -76,10 +76,11 @@ class Output:
         if self.error is not None and self._files and not any(file.waiting for file in self._files):
             self.error = None
 
-    def descriptors(self) -> list[int]:
+    def unsynced(self) -> list[int]:
         """Descriptors of all that no sync has seen yet, for ``fsync`` elsewhere; the receiver closes them."""
         left, self._left = self._left, []
-        return [os.dup(file.fd) for file in self._files] + [os.open(path, os.O_RDONLY) for path in left if path.exists()]
+        paths = [path for path in [*left, self._options.directory] if os.name == "posix" and path.exists()]
+        return [os.dup(file.fd) for file in self._files] + [os.open(path, os.O_RDONLY) for path in paths]
 
     def sync(self) -> None:
         """Bring the files, and their names, to the disk."""
@@ -91,11 +92,9 @@ class Output:
         self._attempt(partial(_sync_path, self._options.directory))
 
     def close(self) -> None:
-        """Write and sync what can be, give up the rest, close the files."""
+        """Write what can be, give up the rest, close the files."""
         self.push()
         if self._files:
-            self._give_up()
-            self.sync()
             self._leave()
         self.wait_for_tails()
 
@@ -130,7 +129,7 @@ class Output:
             file.add(chunk([[framing.frame(payload)] for payload in layout.opening(origin, wall_time)]))
         self._opening_sizes = [file.size for file in self._files]
         self.paths += [str(file.path) for file in self._files]
-        if not self._segment:
+        if not self._segment and any(map(parse, names)):
             self._cut_torn_tails(names)
         self._segment += 1
 

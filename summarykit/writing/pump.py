@@ -50,7 +50,8 @@ class Pump:
         with self._lock:
             self._writers = tuple(each for each in self._writers if each is not writer)
             thread = None if self._writers else self._thread
-        self.wake()
+        if self._thread is not None:
+            self.wake()
         if thread is not None and thread is not threading.current_thread():
             thread.join(timeout=1.0)
 

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,7 @@ class Writer:
         return self._ask(Request(sync=sync), patience)
 
     def close(self, patience: float = PATIENCE) -> bool:
-        """Flush, sync and close the files; True where everything is in them.
+        """Flush and close the files; True where everything is in them. They are then brought to the disk in the background.
 
         Where the storage hangs this returns in time, and the pump finishes when it answers again. While another call closes (one that a
         signal handler interrupted, or in another thread) this waits for the same end.
@@ -93,7 +94,7 @@ class Writer:
         under_way, self.closed = self.closed, True
         if self._given_up:
             return False
-        succeeded = self._ask(Request(sync=True, closing=not under_way), patience)
+        succeeded = self._ask(Request(sync=False, closing=not under_way), patience)
         if self.ended:
             lifecycle.pump().dismiss(self)    # which waits for the pump's thread, if this was its last writer
         elif not succeeded:
@@ -262,7 +263,7 @@ class Writer:
         if self._executor.completed < request.ticket:
             return False
         self._requests.remove(request)
-        if request.sync and not request.closing:
+        if request.sync:
             self._output.sync()
         succeeded = self._output.error is None
         if request.closing:
@@ -272,7 +273,10 @@ class Writer:
 
     def _end(self) -> None:
         self._executor.close()
+        self._output.push()
+        unsynced = self._output.unsynced()
         self._output.close()
+        lifecycle.syncer().ask(partial(self._sync, unsynced))
         self.ended = True
         lifecycle.pump().dismiss(self)
 
@@ -289,12 +293,11 @@ class Writer:
         self.failure = error
 
     def _sync_now_and_then(self) -> None:
-        """Every 30 s, in a thread of its own: on a slow disk a sync takes seconds, and the pump must not wait for it."""
         now = time.monotonic()
         if now - self._synced_at < SYNC_SECS or self._synced_bytes == self.stats.bytes or self._direct:
             return
         self._synced_at, self._synced_bytes = now, self.stats.bytes
-        threading.Thread(target=self._sync, args=(self._output.descriptors(),), name="summarykit-sync", daemon=True).start()
+        lifecycle.syncer().ask(partial(self._sync, self._output.unsynced()))
 
     def _sync(self, descriptors: list[int]) -> None:
         try:

@@ -1,0 +1,45 @@
+"""Brings written files to the disk, beside the pump: that takes milliseconds, on a slow disk seconds, and nobody should wait for it."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+
+
+class Syncer:
+    """Does one sync after the other; its thread lives only while there is one to do."""
+
+    def __init__(self) -> None:
+        self._syncs: deque[Callable[[], None]] = deque()
+        self._lock = threading.RLock()
+        self._thread: threading.Thread | None = None
+
+    def ask(self, sync: Callable[[], None]) -> None:
+        """Do a sync in the background; here, where no thread can be started any more (the interpreter is ending)."""
+        with self._lock:
+            self._syncs.append(sync)
+            if self._thread is not None:
+                return
+            thread = threading.Thread(target=self._run, name="summarykit-sync", daemon=True)
+            try:
+                thread.start()
+                self._thread = thread
+            except RuntimeError:
+                self._syncs.pop()()
+
+    def wait(self, seconds: float) -> None:
+        """Wait for what was asked for, so many seconds at most."""
+        thread = self._thread
+        if thread is not None:
+            thread.join(timeout=seconds)
+
+    def _run(self) -> None:
+        while not self._finished():
+            self._syncs.popleft()()
+
+    def _finished(self) -> bool:
+        with self._lock:
+            if not self._syncs:
+                self._thread = None
+            return not self._syncs
