@@ -28,14 +28,12 @@ def outline(canvas: Array, box: Floats) -> None:
     height, width, channels = canvas.shape
     corners = np.sort(np.clip(np.rint(box), -_BEYOND, _BEYOND).astype(np.int64).reshape(2, 2), axis=0)
     (left, top), (right, bottom) = corners[0].tolist(), (corners[1] + 1).tolist()
-    colour = _red(canvas)
-    for lines, columns in (
-        (slice(top, top + _THICKNESS), slice(left, right)),
-        (slice(bottom - _THICKNESS, bottom), slice(left, right)),
-        (slice(top, bottom), slice(left, left + _THICKNESS)),
-        (slice(top, bottom), slice(right - _THICKNESS, right)),
-    ):
-        canvas[_within(lines, height), _within(columns, width)] = colour[:channels]
+    colour = _red(canvas)[:channels]
+    rows, columns = _within(top, bottom, height), _within(left, right, width)
+    for start, stop in ((top, top + _THICKNESS), (bottom - _THICKNESS, bottom)):
+        canvas[_within(max(start, top), min(stop, bottom), height), columns] = colour
+    for start, stop in ((left, left + _THICKNESS), (right - _THICKNESS, right)):
+        canvas[rows, _within(max(start, left), min(stop, right), width)] = colour
 
 
 def write(canvas: Array, text: str, box: Floats) -> Array:
@@ -63,5 +61,5 @@ def _red(canvas: Array) -> Array:
     return (np.array(_RED) * np.iinfo(canvas.dtype).max).astype(canvas.dtype)
 
 
-def _within(span: slice, size: int) -> slice:
-    return slice(*np.clip([span.start, span.stop], 0, size).tolist())
+def _within(start: int, stop: int, size: int) -> slice:
+    return slice(min(max(start, 0), size), min(max(stop, 0), size))
