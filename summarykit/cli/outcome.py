@@ -43,6 +43,7 @@ def of(work: Callable[[], int]) -> int:
         return end.code if isinstance(end.code, int) else FAILED
     except (SummaryKitError, OSError) as error:
         complain(f"error: {_reason(error)}")
+        _settle_output()
         return FAILED
     return code
 
@@ -53,8 +54,8 @@ def complain(message: str) -> None:
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror and error.filename is not None:
-        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror if error.filename is None else f"{os.fsdecode(error.filename)}: {error.strerror}"
     return " ".join(str(error).split()) or type(error).__name__
 
 
@@ -64,7 +65,15 @@ def _escape_what_the_terminal_cannot_show() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def _settle_output() -> None:
+    """Write what was printed before the error, unless that is what failed (``> /dev/full``)."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _discard_output()
+
+
 def _discard_output() -> None:
-    """Let nothing be written to the closed pipe when the interpreter flushes its streams at exit."""
+    """Let nothing be written to the broken output when the interpreter flushes its streams at exit."""
     with contextlib.suppress(OSError, ValueError):    # a stream that is no file has nothing to flush there
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

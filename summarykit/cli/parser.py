@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import shutil
+import textwrap
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -16,8 +18,9 @@ _EXIT_CODES = """\
 exit codes:
   0    done; of verify: everything is sound
   1    verify found damage
-  2    could not be done: wrong arguments, nothing to read, an output that cannot be written
-  130  interrupted    141  who read the output went away
+  2    not done: wrong arguments, nothing to read, output cannot be written
+  130  interrupted
+  141  who read the output went away
 """
 
 
@@ -47,7 +50,7 @@ class _Front(_Parser):
     def format_help(self) -> str:
         width = max(map(len, self._commands))
         listing = "\n".join(f"  {name:<{width}}  {_help_of(self._commands, name)}" for name in self._commands)
-        self.description = f"{_ABOUT}\n\ncommands ('summarykit COMMAND --help' tells more):\n{listing}"
+        self.description = f"{_fill(_ABOUT)}\n\ncommands ('summarykit COMMAND --help' tells more):\n{listing}"
         return super().format_help()
 
 
@@ -68,13 +71,19 @@ def for_command(name: str, command: Command) -> argparse.ArgumentParser:
     """A command's parser."""
     parser = _Parser(
         prog=f"summarykit {name}",
-        description=(command.__doc__ or "").strip(),
+        description=_fill(command.__doc__ or ""),
         epilog=_EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,    # a script that abbreviates breaks with the next option
     )
     command.add_arguments(parser)
     return parser
+
+
+def _fill(text: str) -> str:
+    """Paragraphs as wide as the terminal."""
+    width = shutil.get_terminal_size((100, 24)).columns - 2
+    return "\n\n".join(textwrap.fill(paragraph, width) for paragraph in text.strip().split("\n\n"))
 
 
 def help_of(command: Command) -> str:

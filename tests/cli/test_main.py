@@ -109,6 +109,24 @@ def test_a_closed_pipe_ends_it_quietly(base):
     assert (done.returncode, done.stderr) == (141, "")
 
 
+@pytest.mark.parametrize("option", ["--json", "--raw"])
+def test_a_full_disk_behind_the_output_is_one_line(base, option):
+    command = [sys.executable, "-m", "summarykit", "show", str(base), "--tag", "loss", option]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, env=environment(""), check=False)
+    assert (done.returncode, done.stderr) == (2, "summarykit: error: No space left on device\n")
+
+
+def test_a_full_disk_behind_a_file_is_one_line(cli, base):
+    cli("show", base, "--html", "/dev/full").expect_error("No space left on device")
+
+
+def test_help_fits_the_terminal(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in ("ls", "show", "verify", "repair", "convert", "export"):
+        assert max(map(len, cli(name, "--help").expect(0).out.splitlines())) <= 80
+
+
 def test_ctrl_c_ends_it_quietly(start_script, plugins):
     _, process = start_script(MAIN, "nap", env={"PYTHONPATH": os.pathsep.join([str(plugins), environment("")["PYTHONPATH"]])})
     assert process.stdout.readline() == "asleep\n"
