@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,6 +16,7 @@ from summarykit.formats.tensorboard.parse import origin, parse
 from summarykit.formats.tensorboard.tensors import DTYPES
 from summarykit.shapes import BLOB_CLASS, TENSOR_CLASS, Blob, Histogram, Image, Point, Scalar, Tensor
 
+ml_dtypes = pytest.importorskip("ml_dtypes")
 PLAIN = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
 NUMBER = {name: number for number, name in reversed(DTYPES.items())}
 

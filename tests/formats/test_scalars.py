@@ -37,7 +37,11 @@ def test_matrix_equals_one_by_one(rows, tags):
         assert by_matrix.ends.tolist() == plainly.ends.tolist()
 
 
-@given(st.lists(ROWS, min_size=1, max_size=60), st.lists(TAGS, min_size=1, max_size=5, unique=True), st.sampled_from(["mindspore", "tensorboard"]))
+@given(
+    st.lists(ROWS, min_size=1, max_size=60),
+    st.lists(TAGS, min_size=1, max_size=5, unique=True),
+    st.sampled_from(["mindspore", "tensorboard"]),
+)
 def test_protobuf_reads_what_was_meant(rows, tags, name):
     some = batch(rows, tags)
     (chunk,) = ScalarEncoder([FORMATS.get(name).scalar_field]).encode(some)
