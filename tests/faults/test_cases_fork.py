@@ -8,7 +8,8 @@ import pytest
 from testkit import events, records
 
 START = """
-import sys, os, time, threading, signal, pickle
+import sys, os, time, threading, signal, pickle, warnings
+warnings.simplefilter("ignore", DeprecationWarning)    # Python 3.12 says it of every fork beside a thread
 from summarykit import SummaryRecord
 
 def fill(record, tag, count, start=0):
