@@ -1,5 +1,6 @@
-"""How you ask for it: SummaryRecord and its relatives."""
+"""How you ask for it: SummaryRecord, SummaryWriter and their relatives."""
 
 from summarykit.summary.record import SummaryRecord
+from summarykit.summary.writer import SummaryWriter
 
-__all__ = ["SummaryRecord"]
+__all__ = ["SummaryRecord", "SummaryWriter"]

@@ -11,7 +11,7 @@ from typing import Any
 from summarykit.summary.recorder import Recorder
 from summarykit.summary.steps import integer
 from summarykit.summary.tags import check_tag
-from summarykit.writing import Job, Task, WriterOptions, lifecycle
+from summarykit.writing import Job, Task, Writer, WriterOptions, lifecycle
 from summarykit.writing.flat import flatten
 from summarykit.writing.options import check_choice, check_directory, check_integer
 
@@ -104,7 +104,8 @@ class SummaryRecord(Recorder):
             raise_exception=raise_exception,
             export=_exports(export_options),
         )
-        super().__init__(options)
+        options.make_directory()
+        super().__init__(Writer(options))
         self._pending = _Pending()
         self._tags: set[str] = set()
         self._mode = MODES[0]
@@ -162,7 +163,7 @@ class SummaryRecord(Recorder):
         if jobs or refused:
             pending.jobs, pending.refused = {}, 0
         tasks = [Task(job, step, now) for job in jobs.values()] if jobs else ()
-        accepted = self._writer.put(flatten(scalars, step, now), tasks) if scalars or jobs else not self._writer.closed
+        accepted = self._writer.put(flatten(scalars, scalars.values(), step, now), tasks) if scalars or jobs else not self._writer.closed
         self._raise_failure()
         return accepted and not refused
 

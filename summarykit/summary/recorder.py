@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from summarykit.errors import ClosedError, RefusedValueError, StorageError
 from summarykit.kinds import KINDS, Kind
-from summarykit.writing import Writer, WriterOptions
+from summarykit.writing import Writer
 
 _R = TypeVar("_R", bound="Recorder")
 
@@ -23,15 +23,14 @@ class Frozen(NamedTuple):
 class Recorder:
     """Freezes values and brings them to a writer. No value raises unless that was asked for: it is dropped, counted, and told once."""
 
-    def __init__(self, options: WriterOptions) -> None:
-        """Make the directory; files come with the first value."""
-        options.make_directory()
-        self._open(options)
+    def __init__(self, writer: Writer) -> None:
+        """Record into a writer."""
+        self._adopt(writer)
 
-    def _open(self, options: WriterOptions) -> None:
-        self._writer = Writer(options)
-        self._strict = options.raise_exception
-        weakref.finalize(self, self._writer.close_later).atexit = False
+    def _adopt(self, writer: Writer) -> None:
+        self._writer = writer
+        self._strict = writer.options.raise_exception
+        weakref.finalize(self, writer.close_later).atexit = False
 
     def flush(self, sync: bool = False) -> bool:
         """Wait until everything recorded is in the file.
@@ -50,7 +49,7 @@ class Recorder:
         return succeeded
 
     def close(self, timeout: float = 5.0) -> None:
-        """Flush, sync to the disk and close the files. May be called again, to no effect.
+        """Flush and close the files; they are synced to the disk in the background. May be called again, to no effect.
 
         Args:
             timeout: seconds to wait without any progress: where the storage hangs, closing goes on in the background.
@@ -58,9 +57,8 @@ class Recorder:
         Raises:
             StorageError: writing failed since the last call, and ``raise_exception`` is set.
         """
-        if not self._writer.closed:
-            self._writer.close(timeout)
-            self._raise_failure()
+        self._writer.close(timeout)    # again, too: a signal handler may close what the loop is just closing, and then end the process
+        self._raise_failure()
 
     @property
     def path(self) -> str | None:

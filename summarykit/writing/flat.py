@@ -5,7 +5,7 @@ No object is made for a scalar: the tuple that ``extend`` takes goes back to the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,11 @@ WIDTH = 4
 """Items of one scalar."""
 
 
-def flatten(scalars: Mapping[str, float], step: int, wall_time: float) -> list[Any]:
-    """The scalars of one step."""
-    count = len(scalars)
-    flat: list[Any] = [step, None, step, wall_time] * count
-    flat[0::WIDTH] = scalars
-    flat[1::WIDTH] = scalars.values()
+def flatten(tags: Collection[str], values: Iterable[float], step: int, wall_time: float) -> list[Any]:
+    """The scalars of one step, as many values as tags."""
+    flat: list[Any] = [None, None, step, wall_time] * len(tags)
+    flat[0::WIDTH] = tags
+    flat[1::WIDTH] = values
     return flat
 
 

@@ -17,7 +17,7 @@ from summarykit.writing.job import Job, Task
 
 
 def scalars(step, count=1):
-    return flatten({f"t{place}": float(place) for place in range(count)}, step, float(step))
+    return flatten([f"t{place}" for place in range(count)], map(float, range(count)), step, float(step))
 
 
 def task(nbytes, step=0):

@@ -1,0 +1,16 @@
+"""A writer that writes nothing (``write_to_disk=False``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from summarykit.writing import Task, Writer
+
+
+class Nowhere(Writer):
+    """Takes everything, keeps nothing: no directory, no file, no thread."""
+
+    def put(self, flat: Sequence[Any], tasks: Sequence[Task] = ()) -> bool:
+        """Forget it."""
+        return True
