@@ -39,6 +39,7 @@ class Output:
         self.error: OSError | None = None
         self.paths: list[str] = []
         self.in_hand = 0
+        self.behind_since: float | None = None    # wall time at which the storage took no more
         self._options = options
         self._stats = stats
         self._process = Process.current()
@@ -73,7 +74,9 @@ class Output:
             before = file.written
             self._attempt(file.push)
             self._stats.bytes += file.written - before
-        if self.error is not None and self._files and not any(file.waiting for file in self._files):
+        behind = any(file.waiting for file in self._files)
+        self.behind_since = (self.behind_since or time.time()) if behind else None
+        if self._files and not behind:
             self.error = None
 
     def unsynced(self) -> list[int]:

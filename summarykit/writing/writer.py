@@ -111,7 +111,7 @@ class Writer:
 
     def summary(self) -> dict[str, Any]:
         """The counters, the files, and how far the files are behind (``lag``, seconds)."""
-        oldest = self.buffer.oldest()
+        oldest = self._output.behind_since or self.buffer.oldest()
         waiting = len(self.buffer) + self._executor.submitted - self._executor.completed + self._output.in_hand
         figures = self.stats.as_dict(waiting, 0.0 if oldest is None else max(0.0, time.time() - oldest))
         return {**figures, "files": list(self._output.paths)}
