@@ -15,9 +15,9 @@ from summarykit import __version__
 from summarykit.cli import select, spell
 from summarykit.cli.outcome import OK, CommandError
 from summarykit.cli.output import refuse_summary
-from summarykit.cli.thin import thin
 from summarykit.reading import Run
 from summarykit.reading.series import Scalars
+from summarykit.reading.thinning import thin
 
 _CURVE, _FEWEST, _PAGE = 4000, 200, 1_000_000
 """Points of a curve at most, even among many curves, and of all curves together."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from summarykit.reading.stored import StoredTensor
 from summarykit.reading.tables import Table, long_form
+from summarykit.reading.thinning import LEAST, thin
 from summarykit.reading.track import Track
 from summarykit.shapes import Floats, Histogram, Ints, Point, Shape
 
@@ -103,22 +104,14 @@ class Scalars(Series):
         self.value: Floats = track.values
 
     def sample(self, most: int) -> Scalars:
-        """At most so many points, for a picture: the first, the last, and of each stretch between them the smallest and the largest.
+        """At most so many points, for a picture: what the eye would see stays (see ``thinning.thin``).
 
         Raises:
-            ValueError: ``most`` is below 4.
+            ValueError: ``most`` is below 5.
         """
-        if most < 4:
-            raise ValueError(f"most must be at least 4 (first, last, smallest, largest), got {most}")
-        return self if len(self) <= most else self[_envelope(self.value, most)]
-
-
-def _envelope(values: Floats, most: int) -> Ints:
-    """Places of the first, the last, and the extremes of each stretch of equal length; ascending. NaN is no extreme."""
-    stretches = np.array_split(np.arange(len(values)), (most - 2) // 2)
-    low, high = np.nan_to_num(values, nan=np.inf), np.nan_to_num(values, nan=-np.inf)
-    extremes = [stretch[pick] for stretch in stretches for pick in (low[stretch].argmin(), high[stretch].argmax())]
-    return np.unique([0, *extremes, len(values) - 1])
+        if most < LEAST:
+            raise ValueError(f"most must be at least {LEAST} (first, last, smallest, largest, one that is not finite), got {most}")
+        return self if len(self) <= most else self[thin(self.value, most)]
 
 
 class Histograms(Series):

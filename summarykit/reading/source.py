@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from summarykit.formats import origin
 from summarykit.formats.dialect import Dialect
 from summarykit.formats.mindspore.parse import DIALECT as MINDSPORE
 from summarykit.formats.mindspore.parse import LINEAGE
 from summarykit.formats.origin import Origin
-from summarykit.formats.proto.provenance import origin
 from summarykit.formats.tensorboard.parse import DIALECT as TENSORBOARD
 from summarykit.formats.tensorboard.parse import Plugins
 from summarykit.reading import columns, damage, wire
@@ -166,7 +166,7 @@ class Source:
     def _take(self, findings: Findings, chunks: dict[Key, list[Track]]) -> None:
         findings.entries.sort(key=lambda entry: entry.record)
         if self.origin is None and findings.opening is not None:
-            self.origin = origin(self.read(*findings.opening))
+            self.origin = origin.decode(self.read(*findings.opening))
         self.restarts = sorted(self.restarts + findings.restarts)
         for tag, (_, name, content) in findings.plugins.items():
             self._plugins.setdefault(tag, (name, content))

@@ -18,7 +18,7 @@ from testkit.commands import strict_json
 
 from summarykit import SummaryRecord
 from summarykit.cli.page import page
-from summarykit.cli.thin import thin
+from summarykit.reading.thinning import thin
 
 HOSTILE = ["</script><script>document.title = 'broken'</script>", "<!--", "\"'&quot;", "\u2028\u2029", "@DATA@", "漢字 \x1b[0m", "<b>0</b>"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")

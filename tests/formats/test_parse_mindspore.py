@@ -10,7 +10,8 @@ from hypothesis.extra import numpy as hnp
 from testkit import building
 
 from summarykit.formats import FORMATS
-from summarykit.formats.mindspore.parse import DTYPES, origin, parse, parse_lineage
+from summarykit.formats.mindspore.parse import DTYPES, parse, parse_lineage
+from summarykit.formats.origin import decode
 from summarykit.formats.proto.messages import message
 from summarykit.shapes import Blob, Graph, Histogram, Image, Point, Scalar, Tensor
 
@@ -125,7 +126,7 @@ def test_lineage_events_are_blobs():
 
 def test_the_origin_is_read():
     (payload,) = building.opening("mindspore", "a" * 32, 2, resume=0, rank=3)
-    found = origin(payload)
+    found = decode(payload)
     assert (found.session, found.segment, found.resume_step, found.rank, found.process) == ("a" * 32, 2, 0, 3, building.PROCESS)
-    assert origin(building.opening("mindspore")[0]) is None
-    assert origin(b"\xff\xff") is None
+    assert decode(building.opening("mindspore")[0]) is None
+    assert decode(b"\xff\xff") is None

@@ -11,8 +11,9 @@ from testkit import building
 
 from summarykit.formats import FORMATS
 from summarykit.formats.narrow import widen
+from summarykit.formats.origin import decode
 from summarykit.formats.proto.messages import message
-from summarykit.formats.tensorboard.parse import origin, parse
+from summarykit.formats.tensorboard.parse import parse
 from summarykit.formats.tensorboard.tensors import DTYPES
 from summarykit.shapes import BLOB_CLASS, TENSOR_CLASS, Blob, Histogram, Image, Point, Scalar, Tensor
 
@@ -175,5 +176,5 @@ def test_a_graph_that_is_none_is_a_blob():
 
 def test_the_origin_is_read():
     first = building.opening("tensorboard", "b" * 32, 1, rank=2)[0]
-    assert (origin(first).session, origin(first).segment, origin(first).resume_step, origin(first).rank) == ("b" * 32, 1, None, 2)
-    assert origin(building.opening("tensorboard")[0]) is None
+    assert (decode(first).session, decode(first).segment, decode(first).resume_step, decode(first).rank) == ("b" * 32, 1, None, 2)
+    assert decode(building.opening("tensorboard")[0]) is None

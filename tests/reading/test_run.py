@@ -201,8 +201,8 @@ def test_fl3_all_points_by_default_and_a_sample_that_keeps_the_extremes(tmp_path
     assert len(sample) <= 100
     assert {0, 777, 13_131, 19_999} <= set(sample.step.tolist())
     assert len(run.scalars("loss").sample(30_000)) == 20_000
-    with pytest.raises(ValueError, match="most must be at least 4"):
-        run.scalars("loss").sample(3)
+    with pytest.raises(ValueError, match="most must be at least 5"):
+        run.scalars("loss").sample(4)
 
 
 @pytest.mark.parametrize("form", [*FORMS, "both"])

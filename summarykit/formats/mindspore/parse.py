@@ -12,10 +12,9 @@ from summarykit.formats.mindspore import graph
 from summarykit.formats.mindspore.dtypes import DTYPES
 from summarykit.formats.narrow import WIDENED, widen
 from summarykit.formats.proto.messages import message
-from summarykit.formats.proto.provenance import origin
 from summarykit.shapes import Array, Blob, Histogram, Image, Point, Scalar, Shape, Tensor
 
-__all__ = ["DIALECT", "LINEAGE", "origin", "parse", "shape", "tensor"]
+__all__ = ["DIALECT", "LINEAGE", "parse", "shape", "tensor"]
 
 _TYPED = {"int64": "int64_data", "float64": "double_data", "uint64": "uint64_data", "uint32": "uint64_data"}
 

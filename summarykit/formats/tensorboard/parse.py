@@ -9,11 +9,10 @@ import numpy as np
 from summarykit.formats import blobs
 from summarykit.formats.dialect import Dialect
 from summarykit.formats.proto.messages import message
-from summarykit.formats.proto.provenance import origin
 from summarykit.formats.tensorboard import graph, plugins
 from summarykit.shapes import Array, Blob, Floats, Histogram, Image, Point, Scalar, Shape
 
-__all__ = ["DIALECT", "Plugins", "origin", "parse", "shape"]
+__all__ = ["DIALECT", "Plugins", "parse", "shape"]
 
 Plugins = dict[str, tuple[str, bytes]]
 """Tag -> name and content of its plugin, as the first value of the tag told them: they hold for values that tell none."""

@@ -6,7 +6,8 @@ import numpy as np
 
 from summarykit.shapes import Floats, Ints
 
-_OF_A_BIN = 5
+LEAST = 5
+"""Points that one bin may need."""
 
 
 def thin(values: Floats, limit: int) -> Ints:
@@ -21,7 +22,7 @@ def thin(values: Floats, limit: int) -> Ints:
     """
     if len(values) <= limit:
         return np.arange(len(values))
-    bins = max(limit // _OF_A_BIN, 1)
+    bins = max(limit // LEAST, 1)
     width = -(-len(values) // bins)
     rows = -(-len(values) // width)
     padded = np.full(rows * width, np.nan)
