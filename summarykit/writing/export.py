@@ -57,6 +57,6 @@ def file_stem(tag: str) -> str:
     quoted = quote(tag, safe="")
     if len(quoted) <= _LONGEST:
         return quoted
-    import hashlib    # seldom needed, and OpenSSL takes milliseconds to load
+    import hashlib  # seldom needed, and OpenSSL takes milliseconds to load
 
     return f"{quoted[: _LONGEST - 17]}~{hashlib.sha256(tag.encode()).hexdigest()[:16]}"
