@@ -24,7 +24,7 @@ METADATA = wire.integer(2, _WAV)
 
 _FULL_SCALE = 32767
 _SHIFTS = {"int8": -8, "uint8": -8, "int16": 0, "int32": 16}  # bits to the right that make 16 of them
-_FASTEST = 2**32 - 1
+_FASTEST = 2**30 - 1    # bytes a second have 32 bits in the file
 
 
 @dataclass(frozen=True, eq=False)

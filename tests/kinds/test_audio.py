@@ -37,7 +37,7 @@ def heard(value, **options):
         return samples.reshape(-1, file.getnchannels()), file.getframerate()
 
 
-@given(hnp.arrays(np.int16, hnp.array_shapes(max_dims=1)), st.integers(1, 2**31))
+@given(hnp.arrays(np.int16, hnp.array_shapes(max_dims=1)), st.integers(1, 2**30 - 1))
 def test_16_bit_samples_stay(samples, rate):
     found, speed = heard(samples, sample_rate=rate)
     assert np.array_equal(found[:, 0], samples)
@@ -99,7 +99,7 @@ def test_g5_nan_is_silence_with_one_warning(notices):
     assert len(notices.records) == 1
 
 
-@pytest.mark.parametrize("rate", [0, -1, 1.5, "fast", None, 2**32])
+@pytest.mark.parametrize("rate", [0, -1, 1.5, "fast", None, 2**30])
 def test_a_wrong_rate_is_refused(rate):
     with pytest.raises(RefusedValueError, match="sample_rate"):
         AUDIO.snapshot(np.zeros(3), sample_rate=rate)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -107,11 +105,11 @@ def test_one_that_cannot_be_drawn_costs_itself():
         FIGURE.snapshot(Broken())
 
 
-def test_matplotlib_is_never_imported():
+def test_matplotlib_is_never_imported(run_script):
     code = """
 import sys
 from summarykit.kinds.figure import FIGURE
 try: FIGURE.snapshot(1)
 except ValueError: assert "matplotlib" not in sys.modules
 """
-    subprocess.run([sys.executable, "-c", code], check=True)
+    run_script(code).expect_success()

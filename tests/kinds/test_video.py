@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import struct
-import subprocess
-import sys
 import zlib
 
 import numpy as np
@@ -121,7 +119,7 @@ def test_wrong_options_are_refused(options):
         VIDEO.snapshot(np.zeros((1, 2, 3, 5, 6), np.uint8), **options)
 
 
-def test_au2_no_extra_is_needed():
+def test_au2_no_extra_is_needed(run_script):
     """8 frames of uint8, with every optional package out of reach."""
     code = """
 import sys
@@ -131,4 +129,4 @@ from summarykit.kinds.video import VIDEO
 shape = VIDEO.reduce(VIDEO.snapshot(np.zeros((1, 8, 3, 16, 16), "u1")))
 assert shape.encoded.count(b"fcTL") == 8
 """
-    subprocess.run([sys.executable, "-c", code], check=True)
+    run_script(code).expect_success()

@@ -50,7 +50,7 @@ def _attempt(trace: Trace, model: Any, arguments: Arguments, reasons: list[str])
     try:
         return trace(model, arguments)
     except Exception as error:  # noqa: BLE001 - tracing runs the user's code with what is no tensor
-        reasons.append(f"{type(error).__name__}: {short(error)}")
+        reasons.append(f"{type(error).__name__}: {_first_line(error)}")
         return []
 
 
@@ -88,9 +88,13 @@ def _with_types(found: Any, arguments: tuple[Any, ...]) -> Any:
         with mode:
             _remembering()(weightless).run(*(mode.from_tensor(each) if hasattr(each, "dtype") else each for each in arguments))
     except Exception as error:  # noqa: BLE001 - an example that does not fit, or an operation without a meta kernel
-        NOTICES.once("shapes", "a graph is shown without shapes: %s: %s", type(error).__name__, short(error))
+        NOTICES.once("shapes", "a graph is shown without shapes: %s: %s", type(error).__name__, _first_line(error))
         return found
     return weightless
+
+
+def _first_line(error: Exception) -> str:
+    return short(str(error).partition("\n")[0])
 
 
 def _remembering() -> Any:

@@ -1,0 +1,172 @@
+"""Models of PyTorch: traced, exported, or as a tree; never changed."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from summarykit.kinds.graph import GRAPH
+from summarykit.kinds.graphs import torch_module
+from summarykit.notices import Notices
+from summarykit.shapes import Node
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.fixture(autouse=True)
+def notices(monkeypatch, caplog):
+    monkeypatch.setattr(torch_module, "NOTICES", Notices())
+    with caplog.at_level(logging.WARNING, logger="summarykit"):
+        yield caplog
+
+
+def told(notices):
+    """Our warnings; torch logs, too."""
+    return [record.getMessage() for record in notices.records if record.name == "summarykit"]
+
+
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(3, 8, 3)
+        self.norm = torch.nn.BatchNorm2d(8)
+        self.drop = torch.nn.Dropout()
+
+    def forward(self, x):
+        return torch.relu(self.drop(self.norm(self.conv(x)))) + 1
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+        self.head = torch.nn.Linear(8, 2)
+        self.scale = torch.nn.Parameter(torch.ones(1))
+
+    def forward(self, x):
+        return self.head(self.block(x).mean((2, 3))) * self.scale
+
+
+class Branching(Net):
+    def forward(self, x):
+        return super().forward(x * 2 if x.shape[0] > 2 else x)
+
+
+class Unreadable(Net):
+    def forward(self, x):
+        return super().forward(x) if float(x.sum()) > 0 else x
+
+
+IMAGES = torch.zeros(4, 3, 8, 8)
+
+
+def nodes(model, example=None):
+    graph = GRAPH.reduce(GRAPH.snapshot(model, example_input=example))
+    found = {node.name: node for node in graph.nodes}
+    assert len(found) == len(graph.nodes)
+    seen: set[str] = set()
+    for node in graph.nodes:    # each behind those it takes from
+        assert set(node.inputs) <= seen
+        seen.add(node.name)
+    return found
+
+
+def test_a_traced_model(notices):
+    found = nodes(Net())
+    assert {name: node.op for name, node in found.items()} == {
+        "x": Node.INPUT,
+        "block/conv/weight": Node.PARAMETER, "block/conv/bias": Node.PARAMETER, "block/conv/Conv2d": "Conv2d",
+        "block/norm/weight": Node.PARAMETER, "block/norm/bias": Node.PARAMETER, "block/norm/BatchNorm2d": "BatchNorm2d",
+        "block/drop/Dropout": "Dropout", "block/relu": "relu", "block/add": "add", "mean": "mean",
+        "head/weight": Node.PARAMETER, "head/bias": Node.PARAMETER, "head/Linear": "Linear",
+        "scale": Node.PARAMETER, "mul": "mul", "output": Node.OUTPUT,
+    }  # fmt: skip
+    assert found["block/conv/Conv2d"].inputs == ("x", "block/conv/weight", "block/conv/bias")
+    assert found["head/Linear"].inputs[0] == "mean"
+    assert found["output"].inputs == ("mul",)
+    assert "kernel_size=(3, 3)" in found["block/conv/Conv2d"].attributes["settings"]
+    assert found["mean"].attributes == {"arguments": ["(2, 3)"]}
+    assert (found["head/weight"].outputs[0].dtype, found["head/weight"].outputs[0].shape) == ("float32", (2, 8))
+    assert not told(notices)
+
+
+def test_an_example_brings_the_shapes(notices):
+    found = nodes(Net(), IMAGES)
+    shapes = {name: node.outputs[0].shape for name, node in found.items() if node.outputs}
+    assert (shapes["x"], shapes["block/conv/Conv2d"], shapes["mean"], shapes["output"]) == ((4, 3, 8, 8), (4, 8, 6, 6), (4, 8), (4, 2))
+    assert len(shapes) == len(found)
+    assert not told(notices)
+
+
+def test_code_that_depends_on_the_input_is_exported(notices):
+    found = nodes(Branching(), IMAGES)
+    assert found["block/conv/conv2d"].inputs[1:] == ("block/conv/weight", "block/conv/bias")
+    assert found["block/conv/conv2d"].outputs[0].shape == (4, 8, 6, 6)
+    assert found["block/norm/running_mean"].op == Node.PARAMETER
+    assert found["mul"].inputs == ("x",)
+    assert not told(notices)
+
+
+@pytest.mark.parametrize("example", [None, IMAGES])
+def test_what_cannot_be_traced_is_a_tree_with_one_warning(notices, example):
+    for _ in range(2):
+        found = nodes(Unreadable(), example)
+        assert found["block/conv/Conv2d"].inputs == ("block/conv/weight", "block/conv/bias")
+        assert "x" not in found
+    assert len(told(notices)) == 1
+    assert ("example_input" in told(notices)[0]) == (example is None)
+
+
+def test_an_example_that_does_not_fit_costs_the_shapes(notices):
+    found = nodes(Net(), torch.zeros(3))
+    assert found["block/conv/Conv2d"].outputs == ()
+    assert len(told(notices)) == 1
+
+
+@pytest.mark.parametrize("make", [Net, Branching, Unreadable])
+def test_the_model_stays_as_it_is(make):
+    model = make().train()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    random = torch.get_rng_state()
+    nodes(model, IMAGES)
+    assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
+    assert torch.equal(random, torch.get_rng_state())
+    assert all(module.training for module in model.modules())
+    assert all(value.grad is None for value in model.parameters())
+
+
+def test_a_module_that_is_called_twice_has_its_parameters_once():
+    class Twice(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(3, 3, bias=False)
+
+        def forward(self, x):
+            return self.layer(self.layer(x))
+
+    found = nodes(Twice())
+    assert [name for name in found if name.startswith("layer")] == ["layer/weight", "layer/Linear", "layer/Linear_1"]
+    assert found["layer/Linear_1"].inputs == ("layer/Linear", "layer/weight")
+
+
+def test_several_inputs_and_outputs():
+    class Pair(torch.nn.Module):
+        def forward(self, x, y):
+            low, high = torch.split(x + y, 2)
+            return {"low": low, "high": high}
+
+    found = nodes(Pair(), (torch.zeros(4), torch.zeros(4)))
+    assert [name for name, node in found.items() if node.op == Node.INPUT] == ["x", "y"]
+    assert [kind.shape for kind in found["split"].outputs] == [(2,), (2,)]
+    assert len(found["output"].inputs) == 2
+
+
+def test_wrappers_are_taken_off():
+    assert "block/conv/Conv2d" in nodes(torch.nn.DataParallel(Net()))
+
+
+def test_the_wrong_mode_is_not_left_behind():
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Dropout()).eval()
+    nodes(model, torch.zeros(1, 2))
+    assert not model.training
