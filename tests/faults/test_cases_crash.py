@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import subprocess
 import sys
 
@@ -149,3 +150,13 @@ def expect_untouched(directory, paths):
     open_again(directory)
     assert all(path.read_bytes() == data for path, data in torn.items())
     assert torn
+
+
+def test_a_directory_of_sound_runs_is_not_walked_through_again_and_again(run_script, tmp_path, monkeypatch):
+    """The end of a file tells whether it is whole; with many large runs a walk through each would take minutes at every start."""
+    run_script(RECORD, tmp_path, 2_000, timeout=30).expect_success()
+    calls = []
+    real = os.pread
+    monkeypatch.setattr(os, "pread", lambda *args: calls.append(args) or real(*args))
+    open_again(tmp_path)
+    assert 2 <= len(calls) <= 4

@@ -280,3 +280,18 @@ thread.join()
 """
     (tmp_path / "slow_module.py").write_text("import time; time.sleep(0.7); THING = 1")
     run_script(START + code, tmp_path / "run", timeout=30).expect_success()
+
+
+def test_a_child_that_goes_on_as_a_program_of_its_own(run_script, tmp_path):
+    """It ends through the interpreter's own exit, and so does its parent; neither closes anything."""
+    code = """
+fill(record, "parent", 50)
+pid = os.fork()
+if pid == 0:
+    fill(record, "child", 50)
+    sys.exit(3)
+fill(record, "parent", 50, start=50)
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 3
+"""
+    run_script(START + code, tmp_path, timeout=30).expect_success()
+    assert events.by_tag(tmp_path) == {"parent": series(100), "child": series(50)}

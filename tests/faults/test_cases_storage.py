@@ -109,11 +109,11 @@ record = SummaryRecord(sys.argv[1], max_file_size=eval(sys.argv[2]))
 fill(record, 0, 3000)
 assert record.flush() is False
 stats = record.stats()
-assert total(stats) == 3000 and stats["dropped"] == {} and stats["lag"] >= 0, stats
+assert total(stats) == 3000 and stats["dropped"] == {} and stats["lag"] > 0, stats
 time.sleep(0.3)
 limit(resource.RLIM_INFINITY)
 fill(record, 3000, 3500)
-assert record.flush() is True
+assert record.flush() is True and record.stats()["lag"] == 0
 stats = record.stats()
 assert stats["written"] == 3500 and stats["waiting"] == 0 and stats["dropped"] == {}, stats
 limit(os.path.getsize(stats["files"][-1]) + 100)
@@ -354,7 +354,7 @@ record.add_value("histogram", "h", [1.0])    # whose module cannot be opened now
 assert record.record(1) is False
 for fd in hoard: os.close(fd)
 record.add_value("scalar", "loss", 2.0); record.record(2)
-assert record.flush() is True
+assert record.flush() is True and record.stats()["lag"] == 0
 """
     done = run_script(code, tmp_path, timeout=20).expect_success()
     assert "Too many open files" in done.stderr
@@ -375,3 +375,27 @@ def test_trap_1_5_a_small_disk_is_filled_to_the_end(tmp_path):
         assert stats["written"] == record.stats()["written"] == 5
         records.check_directory(disk)
         assert [point.step for point in events.all_points(disk)] == list(range(5))
+
+
+def test_full_for_long_memory_is_bounded(run_script, tmp_path):
+    """A few megabytes wait for the disk; what comes beyond is dropped and counted at once."""
+    code = """
+import numpy as np
+record = SummaryRecord(sys.argv[1])
+for step in range(30):
+    record.add_value("tensor", "x", np.zeros(2**18, np.float32)); assert record.record(step)    # 1 MiB
+    assert record.flush() is False
+stats = record.stats()
+assert total(stats) == 30 and stats["waiting"] <= 6, stats
+assert stats["dropped"] == {"storage: File too large": 30 - stats["waiting"]}, stats
+limit(resource.RLIM_INFINITY)
+record.add_value("tensor", "x", np.zeros(2**18, np.float32)); record.record(30)
+record.flush()
+record.close()
+print(record.stats()["written"])
+"""
+    done = run_script(LIMITED + code, tmp_path, timeout=30).expect_success()
+    steps = [point.step for point in events.all_points(tmp_path)]
+    assert len(steps) == int(done.stdout)
+    assert steps[:4] == [0, 1, 2, 3]
+    assert steps == sorted(steps)

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 
 import pytest
-from testkit import events
+from testkit import events, records
 
 STORM = """
 import os, random, signal, sys, time
@@ -149,3 +149,24 @@ raise KeyboardInterrupt
     assert done.returncode == -2
     assert done.seconds < 15
     assert len(events.both(tmp_path)) == 100
+
+
+def test_an_interrupt_between_a_write_and_its_count(tmp_path, monkeypatch):
+    """What the system took is not written again: at the end of a process it is the calling thread that writes."""
+    from summarykit.formats.chunk import chunk
+    from summarykit.writing import file
+
+    def write_and_interrupt(fd, data):
+        monkeypatch.setattr(file.os, "write", write)
+        write(fd, data[: len(data) // 2])
+        raise KeyboardInterrupt
+
+    write = file.os.write
+    out = file.RecordFile(tmp_path / "x.tfevents")
+    out.add(chunk([[records.frame(bytes([number]) * 9)] for number in range(10)]))
+    monkeypatch.setattr(file.os, "write", write_and_interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        out.push()
+    out.push()
+    out.close()
+    assert records.payloads(out.path) == [bytes([number]) * 9 for number in range(10)]
