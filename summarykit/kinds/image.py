@@ -29,7 +29,8 @@ class Picture:
 class ImageKind:
     """A picture of 1 (grey), 2 (grey + alpha), 3 (RGB) or 4 (RGBA) channels; a batch becomes a grid of up to 8 columns on black.
 
-    The layout, where ``dataformat=`` does not give it (``"HW"``, ``"HWC"``, ``"CHW"``, ``"NHW"``, ``"NHWC"``, ``"NCHW"``, any case):
+    The layout, where ``dataformat=`` does not give it (``"HW"``, ``"HWC"``, ``"CHW"``, ``"NHW"``, ``"NHWC"``, ``"NCHW"``, the letters in
+    any order and case):
 
     =====  ===========================================  ==================================
     axes   1, 3 or 4 entries along                      taken as

@@ -11,6 +11,7 @@ from summarykit.shapes import Array
 NOTICES = Notices()
 
 LAYOUTS = ("HW", "HWC", "CHW", "NHW", "NHWC", "NCHW")
+_LETTERS = {"".join(sorted(layout)) for layout in LAYOUTS}
 _INFERRED_CHANNELS = (1, 3, 4)
 _COLUMNS = 8
 
@@ -22,8 +23,8 @@ def layout_of(shape: tuple[int, ...], dataformat: str | None) -> str:
         RefusedValueError: unknown, or unfit for this shape, or no layout can be told from the shape.
     """
     layout = _inferred(shape) if dataformat is None else str(dataformat).upper()
-    if layout not in LAYOUTS:
-        raise RefusedValueError(f"dataformat={dataformat!r} is not known; allowed: {', '.join(LAYOUTS)}")
+    if "".join(sorted(layout)) not in _LETTERS:
+        raise RefusedValueError(f"dataformat={dataformat!r} is not known; allowed: {', '.join(LAYOUTS)}, in any order of the letters")
     if len(layout) != len(shape):
         raise RefusedValueError(f"dataformat={dataformat!r} does not fit an image of shape {shape}")
     if 0 in shape:

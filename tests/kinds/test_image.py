@@ -139,10 +139,19 @@ def test_other_shapes_are_refused(shape):
         IMAGE.snapshot(np.zeros(shape))
 
 
-@pytest.mark.parametrize(("shape", "given"), [((5, 6), "CHW"), ((3, 5, 6), "NCHW"), ((5, 5, 6), "CHW"), ((5, 6), "XY"), ((5, 6), "WH")])
+@pytest.mark.parametrize(("shape", "given"), [((5, 6), "CHW"), ((3, 5, 6), "NCHW"), ((5, 5, 6), "CHW"), ((5, 6), "XY"), ((5, 6), "HH")])
 def test_layouts_that_do_not_fit_are_refused(shape, given):
     with pytest.raises(RefusedValueError):
         IMAGE.snapshot(np.zeros(shape), dataformat=given)
+
+
+@pytest.mark.parametrize(("layout", "axes"), [("WH", (1, 0)), ("WHC", (1, 0, 2)), ("CWH", (2, 1, 0)), ("HCW", (0, 2, 1))])
+def test_the_axes_may_come_in_any_order(layout, axes):
+    picture = np.arange(5 * 6 * 3, dtype=np.uint8).reshape(5, 6, 3)[..., : len(axes) - 2 or 1]
+    expected = IMAGE.reduce(IMAGE.snapshot(picture[..., 0] if len(axes) == 2 else picture))
+    order = [{"H": 0, "W": 1, "C": 2}[axis] for axis in layout]
+    turned = (picture[..., 0] if len(axes) == 2 else picture).transpose(order)
+    assert IMAGE.reduce(IMAGE.snapshot(turned, dataformat=layout)).encoded == expected.encoded
 
 
 def test_an_unknown_option_is_an_error_of_the_call():
