@@ -52,7 +52,7 @@ class PRCurveKind:
         Args:
             value: two arrays of as many values: labels (bool, or 0 and 1) and predictions (0 to 1).
             num_thresholds: 2 or more.
-            weights: of the samples: an array of as many values; None: all weigh 1.
+            weights: of the samples: an array of as many values, or one for all; None: all weigh 1.
             **options: none other.
 
         Raises:
@@ -61,7 +61,8 @@ class PRCurveKind:
         no_options(self.name, options)
         labels, predictions = map(freeze, _pair(value))
         weight = None if weights is None else freeze(weights)
-        sizes = [_size(part) for part in (labels, predictions, weight) if part is not None]
+        sizes = [_size(part) for part in (labels, predictions)]
+        sizes += [] if weight is None or _size(weight) == 1 else [_size(weight)]
         if len(set(sizes)) > 1 or not sizes[0]:
             got = ", ".join(map(str, sizes))
             raise RefusedValueError(f"pr_curve: labels, predictions and weights must be of one size, above 0; got {got}")
@@ -76,7 +77,7 @@ class PRCurveKind:
         labels, predictions = (np.asarray(part.get().data, np.float64).reshape(-1) for part in (snapshot.labels, snapshot.predictions))
         if not ((labels >= 0) & (labels <= 1)).all():
             raise RefusedValueError("pr_curve: labels must be bool, or from 0 to 1")
-        weights = 1.0 if snapshot.weights is None else np.asarray(snapshot.weights.get().data, np.float64).reshape(-1)
+        weights = np.ones(1) if snapshot.weights is None else np.asarray(snapshot.weights.get().data, np.float64).reshape(-1)
         return curve(counted(labels, predictions, weights, snapshot.thresholds))
 
 
@@ -106,13 +107,13 @@ class PRCurveRawKind:
         return curve(snapshot)
 
 
-def counted(labels: Floats, predictions: Floats, weights: Floats | float, thresholds: int) -> Floats:
+def counted(labels: Floats, predictions: Floats, weights: Floats, thresholds: int) -> Floats:
     """Give the six rows: TensorBoard's computation (``tensorboard/plugins/pr_curve/summary.py``), one pass of counting.
 
     Args:
         labels: shape ``[n]``, 0 to 1.
         predictions: shape ``[n]``.
-        weights: shape ``[n]``, or one for all.
+        weights: shape ``[n]``, or ``[1]``.
         thresholds: how many.
     """
     inside = (predictions >= 0) & (predictions <= 1)

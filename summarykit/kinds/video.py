@@ -42,7 +42,7 @@ class VideoKind:
     It is recorded as an image: an animated PNG, lossless, which TensorBoard, MindInsight and every browser play, over and over. (Their
     pages show pictures, so an MP4 would stay blank there.) Brightness is scaled as in `ImageKind`, over the whole video.
 
-    The layout, where ``dataformat=`` does not give it (``"THW"``, ``"TCHW"``, ``"THWC"``, ``"NTHW"``, ``"NTCHW"``, ``"NTHWC"``, any case):
+    The layout, where ``dataformat=`` does not give it (``"THW"``, ``"TCHW"``, ``"NTHW"``, ``"NTCHW"``, the letters in any order and case):
     three axes are THW; of four and five, the axis of 1, 3 or 4 entries holds the channels. Where there are two such axes, channels come
     before the height (torch's way), with one warning.
     """
@@ -89,8 +89,9 @@ def _checked(fps: float) -> float:
 
 def _layout_of(shape: tuple[int, ...], dataformat: str | None) -> str:
     layout = _inferred(shape) if dataformat is None else str(dataformat).upper()
-    if layout not in LAYOUTS or len(layout) != len(shape):
-        raise RefusedValueError(f"video: dataformat={dataformat!r} does not fit shape {shape}; allowed: {', '.join(LAYOUTS)}")
+    if sorted(layout) not in map(sorted, LAYOUTS) or len(layout) != len(shape):
+        allowed = f"the letters of {', '.join(LAYOUTS)}"
+        raise RefusedValueError(f"video: dataformat={dataformat!r} does not fit shape {shape}; allowed: {allowed}")
     if 0 in shape:
         raise RefusedValueError(f"video: shape {shape} holds no pixel")
     if "C" in layout and not 1 <= shape[layout.index("C")] <= 4:

@@ -47,8 +47,9 @@ PROBABILITIES = st.floats(0, 1)
 def test_the_numbers_are_tensorboards(data, size, thresholds):
     labels = data.draw(hnp.arrays(np.bool_, size))
     predictions = data.draw(hnp.arrays(np.float64, size, elements=PROBABILITIES))
-    weights = data.draw(st.just(1.0) | hnp.arrays(np.float64, size, elements=st.floats(0, 10)))
-    found = recorded((labels, predictions), num_thresholds=thresholds, weights=None if isinstance(weights, float) else weights)
+    weights = data.draw(st.sampled_from([None, 1, 2.5]) | hnp.arrays(np.float64, size, elements=st.floats(0, 10)))
+    found = recorded((labels, predictions), num_thresholds=thresholds, weights=weights)
+    weights = 1 if weights is None else weights
     np.testing.assert_allclose(found, by_histograms(labels.astype(float), predictions, thresholds, weights), rtol=1e-6, atol=1e-6)
 
 
@@ -89,7 +90,7 @@ def test_num_thresholds_is_told_to_the_page():
         (None, {}),
         (([1], [0.5]), {"num_thresholds": 1}),
         (([1], [0.5]), {"num_thresholds": 12.5}),
-        (([1], [0.5]), {"weights": [1, 2]}),
+        (([1], [0.5]), {"weights": [1, 2, 3]}),
         (([2], [0.5]), {}),
         (([np.nan], [0.5]), {}),
     ],

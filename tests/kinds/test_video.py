@@ -77,15 +77,20 @@ def shown(value, **options):
     return frames, seconds
 
 
-@pytest.mark.parametrize("layout", video.LAYOUTS)
+@pytest.mark.parametrize("layout", [*video.LAYOUTS, "CTHW", "WNHTC"])
 def test_layouts_show_the_same_pixels(layout):
     sizes = {"N": 2 if "N" in layout else 1, "T": 3, "H": 5, "W": 6, "C": 3 if "C" in layout else 1}
     clips = np.random.default_rng(1).integers(0, 256, [sizes[axis] for axis in "NTHWC"], np.uint8)
     present = [axis for axis in "NTHWC" if axis in layout]
     value = clips.reshape([sizes[axis] for axis in present]).transpose([present.index(axis) for axis in layout])
     expected = np.concatenate(list(clips), axis=2)
-    for options in ({}, {"dataformat": layout.lower()}) if "C" in layout or layout == "THW" else ({"dataformat": layout},):
-        assert np.array_equal(shown(value, **options)[0], expected)
+    assert np.array_equal(shown(value, dataformat=layout.lower())[0], expected)
+
+
+@pytest.mark.parametrize(("shape", "frames"), {(2, 5, 6): (2, 5, 6, 1), (2, 3, 5, 6): (2, 5, 6, 3), (2, 5, 6, 3): (2, 5, 6, 3),
+                                               (1, 2, 4, 5, 6): (2, 5, 6, 4), (1, 2, 5, 6, 1): (2, 5, 6, 1)}.items())    # fmt: skip
+def test_layouts_are_told_by_the_shape(shape, frames):
+    assert shown(np.zeros(shape, np.uint8))[0].shape == frames
 
 
 def test_clips_beyond_eight_begin_a_new_row():
@@ -113,7 +118,10 @@ def test_other_shapes_are_refused(shape):
         VIDEO.snapshot(np.zeros(shape, np.uint8))
 
 
-@pytest.mark.parametrize("options", [{"dataformat": "CTHW"}, {"dataformat": "THWC"}, {"fps": 0}, {"fps": float("nan")}, {"fps": None}])
+WRONG = [*({"dataformat": each} for each in ("XTCHW", "NNTHW", "THWC")), *({"fps": each} for each in (0, np.nan, None))]
+
+
+@pytest.mark.parametrize("options", WRONG)
 def test_wrong_options_are_refused(options):
     with pytest.raises(RefusedValueError):
         VIDEO.snapshot(np.zeros((1, 2, 3, 5, 6), np.uint8), **options)
