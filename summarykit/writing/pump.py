@@ -36,6 +36,7 @@ class Pump:
         with self._lock:
             if writer not in self._writers:
                 self._writers += (writer,)
+                self.wake()    # it may have gone to sleep for longer than this one allows
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="summarykit-pump", daemon=True)
                 try:
