@@ -56,6 +56,7 @@ class SummaryCollector(Callback):
         on_full: str = "block",
         resume: int | None = None,
         rank: int = 0,
+        fence: bool = True,
         raise_exception: bool = False,
     ) -> None:
         """Check the arguments and make the directory; files come with the first value.
@@ -81,6 +82,7 @@ class SummaryCollector(Callback):
             on_full: ``"block"`` or ``"drop"``.
             resume: the first step that the next run records, where it continues an earlier one in the same directory.
             rank: rank of this process in a distributed run.
+            fence: see ``SummaryRecord``.
             raise_exception: let every exception through: of a value that cannot be recorded, of the storage, of a part.
 
         Raises:
@@ -97,7 +99,7 @@ class SummaryCollector(Callback):
         )
         self._open = partial(
             SummaryRecord, summary_dir, num_process=num_process, max_file_size=max_file_size, raise_exception=raise_exception,
-            export_options=export_options, formats=formats, flush_secs=flush_secs, on_full=on_full, rank=rank,
+            export_options=export_options, formats=formats, flush_secs=flush_secs, on_full=on_full, rank=rank, fence=fence,
         )
         self._resume = resume
         self.fail_safe = not raise_exception

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -45,8 +46,30 @@ class Typed:
         return self
 
 
+class Later(ABC):
+    """A frozen value that is not in host memory yet."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Memory that it takes, in bytes."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the axes."""
+
+    @abstractmethod
+    def get(self) -> Typed:
+        """Bring it to host memory; may wait.
+
+        Raises:
+            RefusedValueError: it cannot be had.
+        """
+
+
 @dataclass(frozen=True, eq=False)
-class Held:
+class Held(Later):
     """A value that lies on a device: kept there, so that the training thread does not wait, and fetched by `get`.
 
     Attributes:
@@ -76,7 +99,7 @@ class Held:
         return _fetch(self.value, self.framework)
 
 
-Frozen = Typed | Held
+Frozen = Typed | Later
 
 
 def typed(value: Any) -> Typed:
@@ -105,6 +128,8 @@ def freeze(value: Any) -> Frozen:
     Raises:
         RefusedValueError: as `typed`.
     """
+    if isinstance(value, Later):
+        return value
     held = hold(value)
     if held is not None:
         return held

@@ -62,6 +62,7 @@ class SummaryRecord(Recorder):
         on_full: str = "block",
         resume: int | None = None,
         rank: int = 0,
+        fence: bool = True,
     ) -> None:
         """Check the arguments and make the directory; files come with the first value.
 
@@ -82,6 +83,9 @@ class SummaryRecord(Recorder):
             resume: the first step that will be recorded, where this run continues an earlier one in the same directory: viewers and
                 reader then hide that one's points from this step on.
             rank: rank of this process in a distributed run: above 0 the files go into ``rank_<k>/`` below ``log_dir``.
+            fence: histograms and tensors of parameters on the CPU that a PyTorch optimizer updates are copied beside the next forward
+                and backward pass, and at the latest before any optimizer's next step. Where something else changes parameters in between
+                (averaged weights swapped in through ``.data``, a NumPy view), say False: then they are copied in the call.
 
         Raises:
             TypeError: an argument of the wrong type.
@@ -103,6 +107,7 @@ class SummaryRecord(Recorder):
             rank=rank,
             raise_exception=raise_exception,
             export=_exports(export_options),
+            fence=fence,
         )
         options.make_directory()
         super().__init__(Writer(options))
@@ -110,7 +115,7 @@ class SummaryRecord(Recorder):
         self._tags: set[str] = set()
         self._mode = MODES[0]
         self._arguments = (directory, file_prefix, file_suffix, num_process, None, max_file_size, raise_exception, export_options)
-        self._keywords = {"formats": options.formats, "flush_secs": flush_secs, "on_full": on_full, "rank": rank}
+        self._keywords = {"formats": options.formats, "flush_secs": flush_secs, "on_full": on_full, "rank": rank, "fence": fence}
         lifecycle.track(self)
 
     def add_value(self, plugin: str, name: str, value: Any, **options: Any) -> None:

@@ -8,9 +8,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from summarykit.errors import ClosedError, RefusedValueError, StorageError
 from summarykit.kinds import KINDS, Kind
+from summarykit.kinds.fence import FENCE
 from summarykit.writing import Writer
 
 _R = TypeVar("_R", bound="Recorder")
+_FENCED = ("histogram", "tensor")
+"""Kinds that are recorded of parameters."""
 
 
 class Frozen(NamedTuple):
@@ -30,6 +33,7 @@ class Recorder:
     def _adopt(self, writer: Writer) -> None:
         self._writer = writer
         self._strict = writer.options.raise_exception
+        self._fence = writer.options.fence
         weakref.finalize(self, writer.close_later).atexit = False
 
     def flush(self, sync: bool = False) -> bool:
@@ -96,6 +100,8 @@ class Recorder:
         """
         try:
             kind = KINDS.get(plugin)
+            if self._fence and plugin in _FENCED:
+                value = FENCE.hold(value) or value
             return Frozen(kind, kind.snapshot(value, **options))
         except (RefusedValueError, MemoryError, ImportError, OSError) as error:    # a kind is imported when it is first used
             self._refuse(plugin, tag, error)

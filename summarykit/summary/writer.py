@@ -60,6 +60,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         raise_exception: bool = False,
         resume: int | None = None,
         rank: int = 0,
+        fence: bool = True,
         **kwargs: Any,
     ) -> None:
         """Check the arguments and make the directory; files come with the first value.
@@ -83,6 +84,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
             raise_exception: raise refused values in the call, and storage errors in the next one.
             resume: ``purge_step``, by the name that SummaryRecord has for it.
             rank: rank of this process in a distributed run: above 0 the files go into ``rank_<k>/`` below ``log_dir``.
+            fence: see ``SummaryRecord``.
             **kwargs: accepted for tensorboardX's sake.
 
         Raises:
@@ -100,7 +102,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         self._arguments: dict[str, Any] = {
             "log_dir": chosen, "flush_secs": flush_secs, "filename_suffix": filename_suffix, "write_to_disk": write_to_disk,
             "formats": formats, "add_scalars_as": add_scalars_as, "max_file_size": max_file_size, "on_full": on_full,
-            "raise_exception": raise_exception, "rank": rank,
+            "raise_exception": raise_exception, "rank": rank, "fence": fence,
         }  # fmt: skip
         self._charts, self._curves = {}, {}
         self._children: dict[str, SummaryWriter] = {}
@@ -115,6 +117,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
             resume=purge_step if resume is None else resume,
             rank=rank,
             raise_exception=raise_exception,
+            fence=fence,
         )
         if write_to_disk:
             options.make_directory()

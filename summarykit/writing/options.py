@@ -29,6 +29,7 @@ class WriterOptions:
         rank: rank of this process; those above 0 write into ``rank_<k>/`` below ``directory``.
         raise_exception: raise storage errors and refused values in the calling thread.
         export: write tensors as ``.npy`` files too.
+        fence: let copies of a PyTorch optimizer's parameters wait for its next step (see ``kinds.fence``).
     """
 
     directory: Path
@@ -42,6 +43,7 @@ class WriterOptions:
     rank: int = 0
     raise_exception: bool = False
     export: bool = False
+    fence: bool = True
 
     def __post_init__(self) -> None:
         names.check_affixes(self.prefix, self.suffix)
@@ -53,7 +55,7 @@ class WriterOptions:
         check_integer("rank", self.rank, 0)
         check_seconds("flush_secs", self.flush_secs)
         check_choice("on_full", self.on_full, ON_FULL)
-        for argument in ("raise_exception", "export"):
+        for argument in ("raise_exception", "export", "fence"):
             if not isinstance(getattr(self, argument), bool):
                 raise TypeError(f"{argument} must be True or False, got {getattr(self, argument)!r}")
 

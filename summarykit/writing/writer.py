@@ -16,6 +16,7 @@ import numpy as np
 from summarykit.formats import framing
 from summarykit.formats.chunk import EMPTY, chunk
 from summarykit.formats.scalars import ScalarBatch, ScalarEncoder
+from summarykit.kinds.fence import FENCE
 from summarykit.shapes import Embedding, Point, Scalar, Tensor
 from summarykit.writing import lifecycle
 from summarykit.writing.buffer import Buffer
@@ -75,6 +76,8 @@ class Writer:
             self.stats.drop("the record was closed", values)
             return False
         accepted = self.buffer.put(flat, tasks)
+        if tasks and FENCE:
+            lifecycle.pump().wake()    # the copies are to be made beside the next forward pass
         if not accepted:
             self.stats.drop("buffer full: recorded faster than it can be written", values)
         if self._direct:
@@ -188,6 +191,8 @@ class Writer:
             self._turning.release()
 
     def _turn(self) -> bool:
+        if FENCE:
+            FENCE.begin()
         requests = list(self._requests)
         for request in requests:
             if request.position is None:

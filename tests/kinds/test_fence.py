@@ -1,0 +1,204 @@
+"""Fences: a parameter's copy may wait for the optimizer's next step, and for nothing else."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from summarykit.errors import RefusedValueError  # noqa: E402
+from summarykit.kinds import KINDS  # noqa: E402
+from summarykit.kinds.fence import FENCE, Fenced  # noqa: E402
+from summarykit.reading import Run  # noqa: E402
+from summarykit.summary import SummaryRecord  # noqa: E402
+
+SHAPE = (100, 100)
+
+
+def trained(optimizer=torch.optim.SGD):
+    """A parameter whose optimizer has made a step, and a function that makes another."""
+    parameter = torch.nn.Parameter(torch.ones(SHAPE))
+    FENCE.hold(parameter)    # sets the hook
+    chosen = optimizer([parameter], lr=1.0)
+
+    def step():
+        parameter.grad = torch.ones(SHAPE)
+        chosen.step()
+
+    step()
+    return parameter, step
+
+
+def test_a_parameter_is_trusted_to_the_fence_once_its_optimizer_called_the_hook():
+    parameter = torch.nn.Parameter(torch.ones(SHAPE))
+    assert FENCE.hold(parameter) is None
+    optimizer = torch.optim.SGD([parameter], lr=1.0)
+    assert FENCE.hold(parameter) is None
+    parameter.grad = torch.ones(SHAPE)
+    optimizer.step()
+    assert isinstance(FENCE.hold(parameter), Fenced)
+    FENCE.settle()
+
+
+@pytest.mark.parametrize("optimizer", [torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW, torch.optim.RMSprop])
+def test_any_optimizers_step_finds_the_copy_made(optimizer):
+    parameter, step = trained(optimizer)
+    before = parameter.detach().numpy().copy()
+    fenced = FENCE.hold(parameter)
+    step()
+    assert not np.array_equal(parameter.detach().numpy(), before)
+    np.testing.assert_array_equal(fenced.get().data, before)
+
+
+def test_another_optimizers_step_is_a_fence_too():
+    parameter, _ = trained()
+    _, other_step = trained()
+    fenced = FENCE.hold(parameter)
+    other_step()
+    assert fenced.settled
+
+
+def test_a_change_before_the_copy_is_noticed():
+    parameter, _ = trained()
+    fenced = FENCE.hold(parameter)
+    with torch.no_grad():
+        parameter += 1
+    with pytest.raises(RefusedValueError, match="fence=False"):
+        fenced.get()
+    FENCE.settle()
+
+
+def test_a_change_while_it_is_copied_is_noticed(monkeypatch):
+    parameter, _ = trained()
+    fenced = FENCE.hold(parameter)
+    from summarykit.kinds import fence
+
+    def copy_and_change(tensor):
+        copy = KINDS.get("tensor").snapshot(tensor)
+        with torch.no_grad():
+            parameter.add_(1)
+        return copy
+
+    monkeypatch.setattr(fence, "freeze", copy_and_change)
+    with pytest.raises(RefusedValueError):
+        fenced.get()
+    FENCE.settle()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda parameter: parameter.detach(),
+        lambda parameter: parameter * 2,
+        lambda parameter: parameter.grad,
+        lambda parameter: torch.nn.Parameter(torch.ones(SHAPE)),
+        lambda parameter: torch.nn.Parameter(torch.ones(3)),
+        lambda parameter: np.ones(SHAPE),
+        lambda parameter: 1.0,
+    ],
+)
+def test_everything_else_is_copied_in_the_call(make):
+    parameter, _ = trained()
+    assert FENCE.hold(make(parameter)) is None
+
+
+def test_parameters_added_to_an_optimizer_later_are_trusted_too():
+    first, second = torch.nn.Parameter(torch.ones(SHAPE)), torch.nn.Parameter(torch.ones(SHAPE))
+    FENCE.hold(first)
+    optimizer = torch.optim.SGD([first], lr=1.0)
+    optimizer.step()
+    optimizer.add_param_group({"params": [second]})
+    optimizer.step()
+    assert FENCE.hold(second) is not None
+    FENCE.settle()
+
+
+def test_nothing_is_kept_alive_and_no_number_is_taken_for_another():
+    parameter, step = trained()
+    key = id(parameter)
+    assert key in FENCE._governed
+    del parameter, step
+    gc.collect()
+    assert key not in FENCE._governed
+
+
+def test_settled_copies_are_let_go():
+    parameter, _ = trained()
+    FENCE.hold(parameter)
+    assert FENCE
+    FENCE.begin()
+    assert not FENCE
+
+
+def test_two_threads_copy_once():
+    parameter, _ = trained()
+    copies = []
+    for _ in range(50):
+        fenced = [FENCE.hold(parameter) for _ in range(20)]
+        threads = [threading.Thread(target=FENCE.begin), threading.Thread(target=FENCE.settle)]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+        copies += [each.get().data for each in fenced]
+    assert len({copy.ctypes.data for copy in copies}) == len(copies)
+
+
+def test_a_forked_child_does_not_copy_for_its_parent():
+    parameter, _ = trained()
+    FENCE.hold(parameter)
+    pid = os.fork()
+    if pid == 0:
+        os._exit(bool(FENCE))
+    assert os.waitpid(pid, 0)[1] == 0
+    FENCE.settle()
+
+
+@pytest.mark.parametrize("fence", [True, False])
+def test_recorded_parameters_are_those_of_their_step(tmp_path, fence):
+    """Every step's histogram and tensor hold what the parameter was at that step, whoever copied it."""
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(200, 200), torch.nn.ReLU(), torch.nn.Linear(200, 200))
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.1)
+    expected = {}
+    with SummaryRecord(tmp_path, fence=fence) as record:
+        for step in range(1, 31):
+            optimizer.zero_grad()
+            net(torch.randn(16, 200)).square().mean().backward()
+            optimizer.step()
+            for name, parameter in net.named_parameters():
+                record.add_value("tensor", name, parameter)
+                record.add_value("histogram", name, parameter)
+                expected[name, step] = parameter.detach().numpy().copy()
+            assert record.record(step)
+        record.flush()
+        assert record.stats()["dropped"] == {}
+    run = Run(tmp_path)
+    for (name, step), value in expected.items():
+        np.testing.assert_array_equal(np.asarray(run.tensors(name).at(step)), value)
+        assert run.histograms(name).at(step).value.sum == pytest.approx(value.astype(np.float64).sum())
+
+
+def test_close_completes_the_copies_that_wait(tmp_path):
+    parameter, _ = trained()
+    with SummaryRecord(tmp_path, flush_secs=60) as record:
+        record.add_value("tensor", "p", parameter)
+        record.record(1)
+    np.testing.assert_array_equal(np.asarray(Run(tmp_path).tensors("p").at(1)), np.zeros(SHAPE, np.float32))
+
+
+def test_a_torn_value_is_counted_and_costs_itself_alone(tmp_path, caplog):
+    parameter, _ = trained()
+    with SummaryRecord(tmp_path) as record:
+        record.add_value("scalar", "good", 1.0)
+        record.add_value("tensor", "torn", parameter)
+        with torch.no_grad():
+            parameter += 1
+        record.record(1)
+        record.flush()
+        stats = record.stats()
+    assert (stats["written"], sum(stats["dropped"].values())) == (1, 1)
+    assert any("'torn'" in line and "fence=False" in line for line in caplog.messages)
