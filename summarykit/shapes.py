@@ -214,12 +214,60 @@ class Embedding:
     thumbnail: tuple[int, int] | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class LossPath:
+    """The way that training took, in the plane of a landscape.
+
+    Attributes:
+        steps: int64, shape ``[n]``: the step or epoch of each checkpoint, ascending.
+        x: float64, shape ``[n]``: where it lies in the plane.
+        y: float64, shape ``[n]``.
+        z: float64, shape ``[n]``: the loss there.
+    """
+
+    steps: Ints
+    x: Floats
+    y: Floats
+    z: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class LossLandscape:
+    """The loss over a plane in the space of a model's parameters.
+
+    Attributes:
+        x: float64, shape ``[columns]``: multiples of the first direction.
+        y: float64, shape ``[rows]``: multiples of the second one.
+        z: float64, shape ``[rows, columns]``: the loss; NaN and infinities as they came.
+        path: the checkpoints in that plane; None where it was laid around one of them.
+        convergence: x, y and z of the point that training has reached; None where nobody told.
+        decomposition: how the directions were found: ``"PCA"``, ``"Random"``, ``"Interpolation"``.
+        unit: what checkpoints are counted in: ``"step"`` or ``"epoch"``.
+        step_per_epoch: steps of an epoch.
+        explained_variance: the share of the path's variance along x and y, in [0, 1]; empty where nobody told.
+        metrics: what else was measured: name -> float64, shape ``[rows, columns]``.
+        notes: how it was made: names with numbers, texts or None.
+    """
+
+    x: Floats
+    y: Floats
+    z: Floats
+    path: LossPath | None = None
+    convergence: tuple[float, float, float] | None = None
+    decomposition: str = ""
+    unit: str = "step"
+    step_per_epoch: int = 1
+    explained_variance: tuple[float, ...] = ()
+    metrics: Mapping[str, Floats] = field(default_factory=dict)
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Blob:
     """What no other shape covers: a message as a whole.
 
     Attributes:
-        plugin: what it is (``"graph"``, ``"lineage"``, ``"landscape"`` ...).
+        plugin: what it is (``"graph"``, ``"lineage"`` ...).
         content: its bytes.
         metadata: what its writer says of it.
     """
@@ -229,7 +277,7 @@ class Blob:
     metadata: bytes = b""
 
 
-Shape = Scalar | Histogram | Image | Tensor | Plugin | Group | Graph | Embedding | Blob
+Shape = Scalar | Histogram | Image | Tensor | Plugin | Group | Graph | Embedding | LossLandscape | Blob
 
 
 @dataclass(frozen=True)

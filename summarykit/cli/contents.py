@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 from functools import singledispatch
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from summarykit.cli import spell
 from summarykit.cli.describe import file_format
-from summarykit.shapes import Array, Blob, Embedding, Graph, Image, Plugin, Tensor
+from summarykit.shapes import Array, Blob, Embedding, Graph, Image, LossLandscape, Plugin, Tensor
 
 
 class Content(NamedTuple):
@@ -58,6 +61,14 @@ def _(value: Graph) -> list[Content]:
 @contents.register
 def _(value: Embedding) -> list[Content]:
     return [Content(content, name.rpartition(".")[2]) for name, content in value.files.items()]
+
+
+@contents.register
+def _(value: LossLandscape) -> list[Content]:
+    stream = io.BytesIO()
+    path = {} if value.path is None else {f"path_{name}": array for name, array in vars(value.path).items()}
+    np.savez(stream, x=value.x, y=value.y, z=value.z, **path)
+    return [Content(stream.getvalue(), "npz")]
 
 
 def _known(content: bytes) -> Content:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from summarykit.cli import spell
-from summarykit.shapes import Array, Blob, Embedding, Graph, Histogram, Image, Plugin, Scalar, Tensor
+from summarykit.shapes import Array, Blob, Embedding, Graph, Histogram, Image, LossLandscape, Plugin, Scalar, Tensor
 
 _TEXT = 60
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -80,6 +80,16 @@ def _(value: Blob) -> Description:
 @describe.register
 def _(value: Graph) -> Description:
     return Description(f"{spell.some(len(value.nodes), 'node')} {value.name}".rstrip(), {"name": value.name, "nodes": len(value.nodes)})
+
+
+@describe.register
+def _(value: LossLandscape) -> Description:
+    rows, columns = value.z.shape
+    path = "" if value.path is None else f", path of {len(value.path.steps)}"
+    finite = value.z[np.isfinite(value.z)]
+    span = f", loss {spell.short(float(finite.min()))} … {spell.short(float(finite.max()))}" if finite.size else ""
+    facts = {"x": value.x, "y": value.y, "z": value.z, "decomposition": value.decomposition, "convergence": value.convergence}
+    return Description(f"{rows}×{columns} {value.decomposition}{span}{path}", facts)
 
 
 @describe.register

@@ -22,6 +22,7 @@ KINDS: Registry[Kind] = Registry(
         "mesh": "summarykit.kinds.mesh:MESH",
         "embedding": "summarykit.kinds.embedding:EMBEDDING",
         "graph": "summarykit.kinds.graph:GRAPH",
+        "landscape": "summarykit.kinds.landscape:LANDSCAPE",
     },
 )
 

@@ -15,8 +15,9 @@ from summarykit.reading.follow import follow
 from summarykit.reading.reader import Reader
 from summarykit.reading.report import FileReport
 from summarykit.reading.series import Histograms, Scalars, Series, Tensors
+from summarykit.reading.surface import LossSurface
 from summarykit.reading.view import View
-from summarykit.shapes import Blob, Graph, Point, Shape
+from summarykit.shapes import Blob, Graph, LossLandscape, Point, Shape
 
 _SERIES: dict[str, type[Series]] = {"scalar": Scalars, "histogram": Histograms, "tensor": Tensors}
 _S = TypeVar("_S", bound=Series)
@@ -113,9 +114,9 @@ class Run:
         """Every recorded piece of lineage, serialised; ``metadata`` is empty."""
         return self._blobs("lineage")
 
-    def landscapes(self) -> list[Blob]:
-        """Every recorded loss landscape, serialised."""
-        return self._blobs("landscape")
+    def landscapes(self) -> list[LossSurface]:
+        """Every recorded loss landscape, by age; those with a ``path`` are of the training, those without of its result."""
+        return [LossSurface.of(shape) for shape in self._shapes("landscape") if isinstance(shape, LossLandscape)]
 
     @property
     def damage(self) -> list[Damage]:

@@ -25,6 +25,7 @@ GOOD = {
     "rows": lambda: np.linspace(0, 1, 24, dtype=np.float32).reshape(6, 4),
     "points": lambda: np.linspace(0, 1, 15, dtype=np.float32).reshape(5, 3),
     "layout": lambda: {"losses": {"both": ["Multiline", ["train", "test"]]}},
+    "surface": lambda: {"x": np.arange(3.0), "y": np.arange(2.0), "z": np.ones((2, 3))},
     "mapping": lambda: {"x": {"op": "Input"}, "y": {"op": "Relu", "inputs": ["x"]}},
 }
 if find_spec("matplotlib"):

@@ -13,7 +13,7 @@ from summarykit.formats import FORMATS, blobs
 from summarykit.formats.mindspore.layout import DATA_TYPES
 from summarykit.formats.origin import Origin, decode
 from summarykit.formats.proto.messages import message
-from summarykit.shapes import SCALAR_CLASS, Blob, Histogram, Image, Plugin, Point, Scalar, Tensor, strings
+from summarykit.shapes import SCALAR_CLASS, Blob, Histogram, Image, LossLandscape, LossPath, Plugin, Point, Scalar, Tensor, strings
 
 DTYPES = st.sampled_from(sorted(DATA_TYPES)).map(np.dtype)
 ARRAYS = hnp.arrays(DTYPES, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5))
@@ -81,6 +81,40 @@ def test_a_blob_whole(layout):
     blob = Blob("molecule", b"\0\1", b"meta")
     assert not layout.shows(blob)
     assert back(layout, blob, "molecule") == blob
+
+
+ANY = st.floats(allow_nan=True, allow_infinity=True)
+
+
+@st.composite
+def landscapes(draw):
+    columns, rows, steps = draw(st.integers(1, 4)), draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    def axis(size):
+        return draw(hnp.arrays(np.float64, size, elements=FINITE))
+    def grid():
+        return draw(hnp.arrays(np.float64, (rows, columns), elements=ANY))
+    path = LossPath(np.arange(steps) + 1, axis(steps), axis(steps), axis(steps)) if draw(st.booleans()) else None
+    convergence = draw(st.none() | st.tuples(FINITE, FINITE, ANY))
+    metrics = {name: grid() for name in draw(st.lists(st.text(max_size=3), max_size=2, unique=True))}
+    told = draw(st.sampled_from(["PCA", "Random"])), draw(st.sampled_from(["step", "epoch"])), draw(st.integers(1, 2**31 - 1))
+    notes = draw(st.dictionaries(st.text(max_size=3), st.text(max_size=3) | FINITE | st.none(), max_size=2))
+    shares = draw(st.sampled_from([(), (0.75, 0.125)]))
+    return LossLandscape(axis(columns), axis(rows), grid(), path, convergence, *told, shares, metrics, notes)
+
+
+@given(shape=landscapes())
+def test_landscape_exact(layout, shape):
+    found = back(layout, shape, "landscape")
+    np.testing.assert_equal(parts(found), parts(shape))
+
+
+def parts(shape):
+    return vars(shape) | {"path": shape.path and vars(shape.path)}
+
+
+def test_only_mindinsight_shows_a_landscape(layout):
+    shown = layout.shows(LossLandscape(np.zeros(1), np.zeros(1), np.zeros((1, 1))))
+    assert shown == (layout.name == "mindspore")
 
 
 TITLES = st.text(max_size=5)

@@ -10,7 +10,8 @@ from hypothesis.extra import numpy as hnp
 from testkit import building
 
 from summarykit.formats import FORMATS
-from summarykit.formats.mindspore.parse import DTYPES, parse, parse_lineage
+from summarykit.formats.mindspore.dtypes import DTYPES
+from summarykit.formats.mindspore.parse import parse, parse_lineage
 from summarykit.formats.origin import decode
 from summarykit.formats.proto.messages import message
 from summarykit.shapes import Blob, Graph, Histogram, Image, Point, Scalar, Tensor

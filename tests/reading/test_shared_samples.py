@@ -184,6 +184,3 @@ def test_blobs_are_whole_messages(shared):
     assert message("mindspore.irpb.TrainLineage").FromString(pieces["train_lineage"]).hyper_parameters.optimizer == "Momentum"
     info = message("mindspore.irpb.UserDefinedInfo").FromString(pieces["user_defined_info"])
     assert len(info.user_info) == 3
-    landscapes = Run(shared / "data/mindspore/landscape_2dev").landscapes()
-    found = [message("mindspore.irpb.LossLandscape").FromString(blob.content) for blob in landscapes]
-    assert [each.metadata.decomposition for each in found] == ["PCA", "PCA", "Random"]

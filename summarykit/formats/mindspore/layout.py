@@ -11,19 +11,17 @@ import numpy as np
 
 from summarykit.formats import blobs, names, origin, wire
 from summarykit.formats.groups import values
-from summarykit.formats.mindspore import graph
+from summarykit.formats.mindspore import graph, landscape
+from summarykit.formats.mindspore.tensors import DATA_TYPES, tensor
 from summarykit.formats.scalars import payload
-from summarykit.shapes import Blob, Graph, Group, Histogram, Image, Plugin, Point, Scalar, Shape, Tensor
+from summarykit.shapes import Blob, Graph, Group, Histogram, Image, LossLandscape, Plugin, Point, Scalar, Shape, Tensor
+
+__all__ = ["DATA_TYPES", "MindSporeFormat", "histogram"]
 
 VERSION = "MindSpore.Event:1"
 GRAPH = 4    # of an event
-SCALAR_VALUE, IMAGE, TENSOR, HISTOGRAM = 3, 4, 8, 9
+SCALAR_VALUE, IMAGE, TENSOR, HISTOGRAM, LOSS_LANDSCAPE = 3, 4, 8, 9, 10
 SUM_SQUARES, DTYPE = 1002, 1003
-
-DATA_TYPES = {
-    "bool": 1, "int8": 2, "int16": 3, "int32": 4, "int64": 5, "uint8": 6, "uint16": 7, "uint32": 8, "uint64": 9,
-    "float16": 10, "float32": 11, "float64": 12,
-}  # fmt: skip
 
 
 class MindSporeFormat:
@@ -75,6 +73,8 @@ def _value(shape: Shape) -> list[Any]:
         return [wire.data(HISTOGRAM, histogram(shape)), wire.double(SUM_SQUARES, shape.sum_squares)]
     if isinstance(shape, Tensor):
         return [*wire.nested(TENSOR, tensor(shape)), *_recorded_dtype(shape)]
+    if isinstance(shape, LossLandscape):
+        return [wire.data(LOSS_LANDSCAPE, landscape.encode(shape))]
     assert isinstance(shape, (Plugin, Blob)), f"{type(shape).__name__} is no value of an event"
     return blobs.encode(shape)
 
@@ -93,18 +93,6 @@ def histogram(shape: Histogram) -> bytes:
     counts = wire.integer(2, shape.nan) + wire.integer(3, shape.pos_inf) + wire.integer(4, shape.neg_inf)
     totals = wire.double(5, shape.max) + wire.double(6, shape.min) + wire.double(7, shape.sum) + wire.integer(8, shape.count)
     return b"".join(buckets) + counts + totals
-
-
-def tensor(shape: Tensor) -> list[Any]:
-    """A ``TensorProto`` message: ``float_data``, all that MindInsight reads, and the exact bytes where float32 is not the dtype."""
-    data = shape.data
-    with np.errstate(over="ignore"):
-        floats = np.ascontiguousarray(data, "<f4")
-    head = b"".join(wire.integer(1, size) for size in data.shape) + wire.integer(2, DATA_TYPES[data.dtype.name])
-    parts = [head, wire.head(3, floats.nbytes), wire.memory(floats)]
-    if data.dtype.name != "float32":
-        parts += [wire.head(8, data.nbytes), wire.memory(data)]
-    return parts
 
 
 def _recorded_dtype(shape: Tensor) -> list[bytes]:

@@ -8,15 +8,12 @@ import numpy as np
 
 from summarykit.formats import blobs
 from summarykit.formats.dialect import Dialect
-from summarykit.formats.mindspore import graph
-from summarykit.formats.mindspore.dtypes import DTYPES
-from summarykit.formats.narrow import WIDENED, widen
+from summarykit.formats.mindspore import graph, landscape
+from summarykit.formats.mindspore.tensors import decode as tensor
 from summarykit.formats.proto.messages import message
-from summarykit.shapes import Array, Blob, Histogram, Image, Point, Scalar, Shape, Tensor
+from summarykit.shapes import Array, Blob, Histogram, Image, Point, Scalar, Shape
 
 __all__ = ["DIALECT", "LINEAGE", "parse", "shape", "tensor"]
-
-_TYPED = {"int64": "int64_data", "float64": "double_data", "uint64": "uint64_data", "uint32": "uint64_data"}
 
 
 def parse(payload: bytes) -> list[Point]:
@@ -68,7 +65,7 @@ def shape(value: Any, plugin: str = "", metadata: bytes = b"") -> Shape:
     """The shape in a ``Summary.Value``; ``plugin`` and ``metadata`` matter to the other format only."""
     which = value.WhichOneof("value")
     if value.HasField("blob"):
-        return blobs.decode(value.blob)
+        return landscape.of_blob(blobs.decode(value.blob))
     if which == "image":
         found = value.image
         return Image(found.height, found.width, found.colorspace, found.encoded_image)
@@ -77,7 +74,7 @@ def shape(value: Any, plugin: str = "", metadata: bytes = b"") -> Shape:
     if which == "tensor":
         return tensor(value.tensor, value.dtype)
     if which == "loss_landscape":
-        return Blob("landscape", value.loss_landscape.SerializeToString())
+        return landscape.decode(value.loss_landscape)
     return Scalar(value.exact_value if value.HasField("exact_value") else value.scalar_value)
 
 
@@ -101,43 +98,6 @@ def _edges(rows: Array, largest: float) -> Array:
     if not np.isfinite(last) or abs(last - largest) <= 4 * np.spacing(max(abs(largest), abs(rows[-1, 0]))):
         last = largest
     return np.append(rows[:, 0], last)
-
-
-def tensor(found: Any, recorded: str = "") -> Tensor:
-    """A ``TensorProto``: the exact bytes where they are, else the native typed field, else ``float_data``.
-
-    Args:
-        found: the message.
-        recorded: name of the recorded dtype, where the message's own label cannot say it.
-    """
-    name = DTYPES.get(found.data_type, "float32")
-    data = _values(found, name)
-    fits = all(size >= 0 for size in found.dims) and int(np.prod(np.array(found.dims, object))) == data.size
-    return Tensor(data.reshape(tuple(found.dims)) if fits else data, recorded or name)
-
-
-def _values(found: Any, name: str) -> Array:
-    if found.raw_data:
-        return widen(found.raw_data, name) if name in WIDENED else _from_bytes(found.raw_data, name)
-    typed = getattr(found, _TYPED.get(name, "int32_data"))
-    if len(typed):
-        return np.array(typed, _TYPED.get(name) and name).astype(name if name not in WIDENED else "float32")
-    return _from_floats(np.array(found.float_data, np.float32), name)
-
-
-def _from_bytes(raw: bytes, name: str) -> Array:
-    dtype = np.dtype(name).newbyteorder("<")
-    return np.frombuffer(raw, dtype, len(raw) // dtype.itemsize)
-
-
-def _from_floats(floats: Array, name: str) -> Array:
-    """All values as float32 is MindSpore's own way: they go back to the labelled dtype where that is possible."""
-    if name in WIDENED or name == "float32":
-        return floats
-    with np.errstate(all="ignore"):
-        data = floats.astype(name)
-        same = np.array_equal(data.astype(np.float32), floats, equal_nan=True)
-    return data if same else floats
 
 
 DIALECT = Dialect(

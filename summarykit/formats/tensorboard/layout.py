@@ -9,9 +9,10 @@ import numpy as np
 
 from summarykit.formats import blobs, names, origin, wire
 from summarykit.formats.groups import values
+from summarykit.formats.mindspore import landscape
 from summarykit.formats.scalars import payload
 from summarykit.formats.tensorboard import graph
-from summarykit.shapes import Array, Blob, Graph, Histogram, Image, Plugin, Point, Scalar, Shape, Tensor
+from summarykit.shapes import Array, Blob, Graph, Histogram, Image, LossLandscape, Plugin, Point, Scalar, Shape, Tensor
 
 VERSION = "brain.Event:2"
 LAST_STEP = 2**63 - 1
@@ -51,7 +52,7 @@ class TensorBoardFormat:
 
     def shows(self, shape: Shape) -> bool:
         """Whether TensorBoard has a place for it."""
-        return not isinstance(shape, Blob)
+        return not isinstance(shape, (Blob, LossLandscape))
 
     def payload(self, point: Point) -> list[Any]:
         """A point's event, as buffers."""
@@ -79,6 +80,8 @@ def _value(shape: Shape) -> list[Any]:
         return [*wire.nested(TENSOR, tensor(shape.data)), metadata(Plugin("tensor", shape.data)), *_recorded_dtype(shape)]
     if isinstance(shape, Plugin):
         return [*wire.nested(TENSOR, tensor(shape.data)), metadata(shape)]
+    if isinstance(shape, LossLandscape):
+        return blobs.encode(landscape.as_blob(shape))
     assert isinstance(shape, Blob), f"{type(shape).__name__} is no value of an event"
     return blobs.encode(shape)
 

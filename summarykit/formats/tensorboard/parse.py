@@ -8,6 +8,7 @@ import numpy as np
 
 from summarykit.formats import blobs
 from summarykit.formats.dialect import Dialect
+from summarykit.formats.mindspore import landscape
 from summarykit.formats.proto.messages import message
 from summarykit.formats.tensorboard import graph, plugins
 from summarykit.shapes import Array, Blob, Floats, Histogram, Image, Point, Scalar, Shape
@@ -91,7 +92,7 @@ def shape(value: Any, plugin: str = "", metadata: bytes = b"") -> Shape:
         return plugins.of_audio(value)
     if which == "obsolete_old_style_histogram":
         return Blob(plugin or "tensor", value.obsolete_old_style_histogram, metadata)
-    return blobs.decode(value.blob) if value.HasField("blob") else plugins.of_tensor(value, plugin, metadata)
+    return landscape.of_blob(blobs.decode(value.blob)) if value.HasField("blob") else plugins.of_tensor(value, plugin, metadata)
 
 
 def histogram(found: Any, non_finite: Any) -> Histogram:
