@@ -19,6 +19,12 @@ settings.load_profile("house")
 
 
 @pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    outcome = yield
+    skips.where_an_extra_is_absent(outcome.excinfo)
+
+
+@pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport() -> Iterator[None]:
     outcome = yield
     skips.refuse(outcome.get_result())
@@ -66,6 +72,12 @@ def tensorboard_client(shared: Path) -> Callable[..., clients.Verdict]:
     python = viewer_python("tensorboard")
     script = shared / "clients/read_with_tensorboard.py"
     return lambda directory, access="python", *options: clients.ask(python, script, directory, "--access", access, *options)
+
+
+@pytest.fixture(scope="session")
+def peers_python() -> Path:
+    """The interpreter that has PyTorch's and tensorboardX's writers."""
+    return viewer_python("peers")
 
 
 @pytest.fixture

@@ -64,12 +64,23 @@ def test_no_leftovers_counts_files(no_leftovers, tmp_path):
     no_leftovers.expect()
 
 
-@pytest.mark.parametrize(("reason", "outcome"), [("needs jax", "skipped"), ("shared: no folder", "failed")])
-def test_in_ci_only_listed_skips_pass(run_script, checkout, tmp_path, reason, outcome):
-    (tmp_path / "test_skip.py").write_text(f"import pytest\ndef test_it():\n    pytest.skip({reason!r})\n")
+JAX, SHARED = "import pytest; pytest.skip('needs jax')", "import pytest; pytest.skip('shared: no folder')"
+EXTRA = "from summarykit.lazy import optional; optional('no_such', extra='pandas', purpose='It')"
+ERROR = "raise ImportError('No module named no_such')"
+
+
+@pytest.mark.parametrize(
+    ("body", "mode", "outcome"),
+    [
+        (JAX, "1", "skipped"), (SHARED, "1", "failed"), (SHARED, "", "skipped"),
+        (EXTRA, "1", "failed"), (EXTRA, "core", "skipped"), (ERROR, "core", "failed"),
+    ],
+)  # fmt: skip
+def test_in_ci_only_listed_skips_pass(run_script, checkout, tmp_path, body, mode, outcome):
+    (tmp_path / "test_skip.py").write_text(f"def test_it():\n    {body}\n")
     (tmp_path / "conftest.py").write_text((checkout / "tests/conftest.py").read_text())
     code = "import pytest, sys; sys.path.insert(0, sys.argv[2]); pytest.main([sys.argv[1], '-q', '-p', 'no:cacheprovider'])"
-    done = run_script(code, tmp_path, checkout / "tests", env={"SUMMARYKIT_CI": "1"})
+    done = run_script(code, tmp_path, checkout / "tests", env={"SUMMARYKIT_CI": mode})
     assert f"1 {outcome}" in done.stdout, done.stdout
 
 
@@ -82,6 +93,7 @@ def test_every_allowed_skip_says_why():
     [
         ("could not import 'jax': No module named 'jax'", ("", "core", "1")),
         ("could not import 'torch': No module named 'torch'", ("", "core")),
+        ("Run.to_pandas() needs pandas: pip install 'summarykit[pandas]'", ("", "core")),
         ("viewers: no /x/bin/python", ("",)),
     ],
 )
