@@ -25,24 +25,23 @@ from summarykit.kinds.arrays import Later, Typed, freeze
 _LEAST = 16_384    # bytes; a smaller copy costs less than its fence
 
 
-class _State(NamedTuple):
-    """What changes when a parameter does."""
+class _Governed(NamedTuple):
+    """A parameter of an optimizer."""
 
-    address: int
-    version: int
-    shape: tuple[int, ...]
+    parameter: weakref.ref[Any]
+    nbytes: int
 
 
 class Fenced(Later):
     """A parameter that is yet to be copied; `get` gives the copy."""
 
-    def __init__(self, parameter: Any) -> None:
-        """Remember what the parameter is at present."""
-        self._tensor = parameter.detach()
-        self._state = _state(self._tensor)
+    def __init__(self, parameter: Any, nbytes: int) -> None:
+        """Remember what the parameter, of so many bytes, is at present."""
+        self._parameter = parameter
+        self._state = _state(parameter)
         self._copy: Typed | None = None
         self._lock = threading.Lock()
-        self._nbytes: int = self._tensor.numel() * self._tensor.element_size()
+        self._nbytes = nbytes
 
     @property
     def nbytes(self) -> int:
@@ -52,19 +51,19 @@ class Fenced(Later):
     @property
     def shape(self) -> tuple[int, ...]:
         """Lengths of the axes."""
-        return self._state.shape
+        return tuple(self._state[2])
 
     @property
     def settled(self) -> bool:
         """Whether it was copied."""
-        return self._tensor is None
+        return self._parameter is None
 
     def settle(self) -> None:
         """Copy it, unless that was done; by whichever thread comes first."""
         with self._lock:
-            if self._tensor is not None:
+            if self._parameter is not None:
                 self._copy = self._unchanged_copy()
-                self._tensor = None
+                self._parameter = None
 
     def get(self) -> Typed:
         """The copy.
@@ -78,10 +77,10 @@ class Fenced(Later):
         return self._copy
 
     def _unchanged_copy(self) -> Typed | None:
-        if _state(self._tensor) != self._state:
+        if _state(self._parameter) != self._state:
             return None
-        copy = freeze(self._tensor)
-        return copy if isinstance(copy, Typed) and _state(self._tensor) == self._state else None
+        copy = freeze(self._parameter)
+        return copy if isinstance(copy, Typed) and _state(self._parameter) == self._state else None
 
 
 class Fence:
@@ -90,20 +89,20 @@ class Fence:
     def __init__(self) -> None:
         self._waiting: list[Fenced] = []
         self._lock = threading.RLock()    # re-entrant: a signal handler may record in the middle of this
-        self._governed: dict[int, weakref.ref[Any]] = {}
+        self._governed: dict[int, _Governed] = {}
         self._optimizers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._hooked = False
 
-    def hold(self, value: Any) -> Fenced | None:
+    def hold(self, value: Any) -> Later | None:
         """Let the copy of a value wait; None where it must be made now."""
-        torch = sys.modules.get("torch")
-        if torch is None or not isinstance(value, torch.nn.Parameter):
-            return None
-        self._hook()
         governed = self._governed.get(id(value))
-        if governed is None or governed() is not value or not _fit(value):
+        parameter = None if governed is None else governed.parameter()
+        if governed is None or parameter is not value:
+            self._hook()
             return None
-        fenced = Fenced(value)
+        if not parameter.is_cpu:
+            return None
+        fenced = Fenced(parameter, governed.nbytes)
         with self._lock:
             self._waiting.append(fenced)
         return fenced
@@ -130,9 +129,9 @@ class Fence:
 
     def _hook(self) -> None:
         """Once: before any optimizer's step. PyTorch before 2.0 has no such hook; there every copy is made in the call."""
-        if not self._hooked:
+        if not self._hooked and "torch.optim.optimizer" in sys.modules:
             self._hooked = True
-            register = getattr(sys.modules.get("torch.optim.optimizer"), "register_optimizer_step_pre_hook", None)
+            register = getattr(sys.modules["torch.optim.optimizer"], "register_optimizer_step_pre_hook", None)
             if register is not None:
                 register(self._before_step)
 
@@ -142,17 +141,18 @@ class Fence:
         if self._optimizers.get(optimizer) != count:
             self._optimizers[optimizer] = count
             for group in optimizer.param_groups:
-                for parameter in group["params"]:
+                for parameter in filter(_fit, group["params"]):
                     forget = partial(self._governed.pop, id(parameter))    # called with the dead reference: pop's default
-                    self._governed[id(parameter)] = weakref.ref(parameter, forget)
+                    nbytes = parameter.numel() * parameter.element_size()
+                    self._governed[id(parameter)] = _Governed(weakref.ref(parameter, forget), nbytes)
 
     def forget(self) -> None:
         """In a forked child: the copies that wait are the parent's."""
         self._waiting, self._lock = [], threading.RLock()
 
 
-def _state(tensor: Any) -> _State:
-    return _State(tensor.data_ptr(), tensor._version, tuple(tensor.shape))
+def _state(tensor: Any) -> tuple[int, int, Any]:
+    return tensor.data_ptr(), tensor._version, tensor.shape
 
 
 def _fit(parameter: Any) -> bool:
