@@ -46,7 +46,10 @@ class Typed:
 
 
 class Later:
-    """A frozen value that is not in host memory yet. (No ABC: each value is asked whether it is one, and that would cost 1 µs.)"""
+    """A frozen value that is not in host memory yet.
+
+    No ABC: each value is asked whether it is one, and that would cost 1 µs.
+    """
 
     @property
     def nbytes(self) -> int:
