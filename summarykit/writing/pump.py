@@ -37,13 +37,13 @@ class Pump:
             if writer not in self._writers:
                 self._writers += (writer,)
                 self.wake()    # it may have gone to sleep for longer than this one allows
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="summarykit-pump", daemon=True)
+            if self._thread is None:    # an interrupt in here may leave a second thread behind: writers let in one at a time
+                thread = threading.Thread(target=self._run, name="summarykit-pump", daemon=True)
                 try:
-                    self._thread.start()    # a signal handler that records meanwhile finds it there, and starts no second one
+                    thread.start()
                 except RuntimeError:
-                    self._thread = None
                     return False
+                self._thread = thread
         return True
 
     def dismiss(self, writer: Served) -> None:

@@ -94,10 +94,10 @@ class Writer:
         Where the storage hangs this returns in time, and the pump finishes when it answers again. While another call closes (one that a
         signal handler interrupted, or in another thread) this waits for the same end.
         """
-        under_way, self.closed = self.closed, True
+        self.closed = True
         if self._given_up:
             return False
-        succeeded = self._ask(Request(sync=False, closing=not under_way), patience)
+        succeeded = self._ask(Request(sync=False, closing=True), patience)
         if self.ended:
             lifecycle.pump().dismiss(self)    # which waits for the pump's thread, if this was its last writer
         elif not succeeded:
