@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from summarykit.reading import stored
@@ -44,6 +45,10 @@ class Reader:
         if not isinstance(shape, Tensor):
             raise KeyError(f"tensor {entry.tag!r} at step {entry.step} holds bytes that are no array: take the point by its index")
         return stored.of_tensor(shape)
+
+    def path(self, value: Any) -> Path:
+        """The file that a value is in; it is no scalar."""
+        return self._entry(value)[0].path
 
     def _entry(self, value: Any) -> tuple[Source, Entry]:
         number, entry = place(int(value))

@@ -12,6 +12,7 @@ from summarykit.reading import tables
 from summarykit.reading.damage import Damage
 from summarykit.reading.files import Files
 from summarykit.reading.follow import follow
+from summarykit.reading.media import Embeddings, Sounds
 from summarykit.reading.reader import Reader
 from summarykit.reading.report import FileReport
 from summarykit.reading.series import Histograms, Scalars, Series, Tensors
@@ -19,7 +20,9 @@ from summarykit.reading.surface import LossSurface
 from summarykit.reading.view import View
 from summarykit.shapes import Blob, Graph, LossLandscape, Point, Shape
 
-_SERIES: dict[str, type[Series]] = {"scalar": Scalars, "histogram": Histograms, "tensor": Tensors}
+_SERIES: dict[str, type[Series]] = {
+    "scalar": Scalars, "histogram": Histograms, "tensor": Tensors, "audio": Sounds, "embedding": Embeddings,
+}  # fmt: skip
 _S = TypeVar("_S", bound=Series)
 
 
@@ -101,6 +104,22 @@ class Run:
             KeyError: there is no such tag.
         """
         return self._series(Tensors, "tensor", tag)
+
+    def sounds(self, tag: str) -> Sounds:
+        """Sounds of a tag; ``at(step)`` gives samples and rate.
+
+        Raises:
+            KeyError: there is no such tag.
+        """
+        return self._series(Sounds, "audio", tag)
+
+    def embeddings(self, tag: str) -> Embeddings:
+        """Embeddings of a tag; ``at(step)`` gives vectors and metadata.
+
+        Raises:
+            KeyError: there is no such tag.
+        """
+        return self._series(Embeddings, "embedding", tag)
 
     def metadata(self, tag: str) -> bytes:
         """What TensorBoard's plugin of a tag says of it, in its own form; empty where there is none."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol, TypeVar, overload
 
 import numpy as np
@@ -25,6 +26,9 @@ class Reader(Protocol):
 
     def stored(self, value: Any) -> StoredTensor:
         """A tensor, still in its file."""
+
+    def path(self, value: Any) -> Path:
+        """The file that it is in."""
 
 
 class Series(Sequence[Point]):
