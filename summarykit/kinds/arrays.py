@@ -164,7 +164,7 @@ def guarded(value: Any, ask: Callable[[Any], T]) -> T:
     except RefusedValueError:
         raise
     except Exception as error:  # __array__, __float__ and frameworks may raise anything
-        raise RefusedValueError(f"{described(value)} gave no number: {type(error).__name__}: {error}") from error
+        raise RefusedValueError(f"{described(value)} could not be read: {type(error).__name__}: {error}") from error
 
 
 def described(value: Any) -> str:

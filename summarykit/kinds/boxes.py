@@ -10,7 +10,7 @@ import numpy as np
 
 from summarykit.errors import RefusedValueError
 from summarykit.kinds import drawing, png
-from summarykit.kinds.arrays import Frozen, typed
+from summarykit.kinds.arrays import Frozen, guarded, typed
 from summarykit.kinds.image import IMAGE, Picture
 from summarykit.kinds.kind import no_options
 from summarykit.kinds.layout import as_batch
@@ -99,10 +99,14 @@ def _boxes(boxes: Any) -> Floats:
 
 
 def _labels(labels: Sequence[object] | None, boxes: int) -> tuple[str, ...]:
-    found = () if labels is None else tuple(map(str, labels))
+    found: tuple[str, ...] = () if labels is None else guarded(labels, _as_texts)
     if found and len(found) != boxes:
         raise RefusedValueError(f"image_with_boxes: {len(found)} labels for {boxes} boxes")
     return found
+
+
+def _as_texts(labels: Sequence[object]) -> tuple[str, ...]:
+    return tuple(map(str, labels))
 
 
 def _scale(rescale: Any) -> float:

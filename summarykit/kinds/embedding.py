@@ -11,7 +11,7 @@ import numpy as np
 
 from summarykit.errors import RefusedValueError
 from summarykit.kinds import png
-from summarykit.kinds.arrays import Frozen, Typed, freeze
+from summarykit.kinds.arrays import Frozen, Typed, freeze, guarded
 from summarykit.kinds.image import IMAGE, Picture
 from summarykit.kinds.kind import no_options
 from summarykit.kinds.layout import as_batch
@@ -22,7 +22,10 @@ _LARGEST_SPRITE = 8192    # pixels on a side, which the page can show
 _ESCAPES = str.maketrans({"\t": "\\t", "\n": "\\n", "\r": "\\r"})
 _EMPTY = '""'    # a line of white space is no line to the page, and all labels behind it would belong to the wrong vectors
 
-Rows = tuple[tuple[str, ...], ...]
+_FIXED = {str, int, float, bool, type(None)}    # values of these types cannot change
+_CELL_BYTES = 64    # memory of one, about
+
+Rows = tuple[tuple[Any, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +40,8 @@ class Vectors:
     def nbytes(self) -> int:
         """Memory held, in bytes."""
         pictures = 0 if self.pictures is None else self.pictures.nbytes
-        return self.vectors.nbytes + pictures + sum(len(cell) for row in self.table for cell in row)
+        columns = len(self.table[0]) if self.table else 0
+        return self.vectors.nbytes + pictures + _CELL_BYTES * columns * len(self.table)
 
 
 class EmbeddingKind:
@@ -85,7 +89,8 @@ class EmbeddingKind:
         data = snapshot.vectors.get().data
         files, thumbnail = {"tensors.tsv": tsv(data)}, None
         if snapshot.table:
-            files["metadata.tsv"] = "".join("\t".join(row) + "\n" for row in snapshot.table).encode("utf-8", "replace")
+            lines = ("\t".join(map(_cell, row)) + "\n" for row in snapshot.table)
+            files["metadata.tsv"] = "".join(lines).encode("utf-8", "replace")
         if snapshot.pictures is not None:
             files["sprite.png"], thumbnail = _sprite(snapshot.pictures)
         return Embedding(files, (data.shape[0], data.shape[1]), thumbnail)
@@ -104,7 +109,7 @@ def _table(metadata: Iterable[Any] | None, header: Sequence[object] | None, coun
         if header:
             raise RefusedValueError("embedding: metadata_header names columns, but there is no metadata")
         return ()
-    rows = tuple(_row(entry) for entry in metadata)
+    rows = guarded(metadata, _rows)
     if len(rows) != count:
         raise RefusedValueError(f"embedding: {len(rows)} entries of metadata for {count} vectors")
     names = _row(list(header)) if header else tuple(f"column {number}" for number in range(1, len(rows[0]) + 1))
@@ -114,14 +119,21 @@ def _table(metadata: Iterable[Any] | None, header: Sequence[object] | None, coun
     return (names, *rows) if len(names) > 1 else rows    # of one column the page takes a header for a label
 
 
-def _row(entry: Any) -> tuple[str, ...]:
-    cells = entry if isinstance(entry, (list, tuple)) else [entry]
-    return tuple(_cell(_plain(cell)) for cell in cells)
+def _rows(metadata: Iterable[Any]) -> Rows:
+    return tuple(_row(entry) for entry in metadata)
 
 
-def _plain(cell: Any) -> Any:
-    """A tensor of one element as its number."""
-    return cell.item() if hasattr(cell, "item") and getattr(cell, "shape", None) == () else cell
+def _row(entry: Any) -> tuple[Any, ...]:
+    if type(entry) in _FIXED:
+        return (entry,)
+    if isinstance(entry, (list, tuple)):
+        return tuple(cell if type(cell) in _FIXED else _fixed(cell) for cell in entry)
+    return (_fixed(entry),)
+
+
+def _fixed(cell: Any) -> str:
+    """Its text as of now; of a tensor of one element its number's."""
+    return str(cell.item() if hasattr(cell, "item") and getattr(cell, "shape", None) == () else cell)
 
 
 def _cell(cell: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from summarykit.errors import MissingExtraError, RefusedValueError
+from summarykit.errors import RefusedValueError
 from summarykit.kinds.arrays import described
 from summarykit.kinds.graphs import SOURCES
 from summarykit.kinds.kind import no_options
@@ -53,8 +53,10 @@ class GraphKind:
             raise RefusedValueError(f"graph cannot be read of {described(value)}; known: {', '.join(SOURCES)}")
         try:
             return Drawn(source.graph(value, example_input))
-        except MissingExtraError as error:
-            raise RefusedValueError(str(error)) from error
+        except RefusedValueError:
+            raise
+        except Exception as error:  # a model, or a source, may be anybody's code
+            raise RefusedValueError(f"graph of {described(value)} could not be read: {type(error).__name__}: {error}") from error
 
     def reduce(self, snapshot: Drawn) -> Graph:
         """Give the graph."""

@@ -136,7 +136,7 @@ def test_a_raising_array_method_costs_that_value():
         def __array__(self, dtype=None, copy=None):
             raise ZeroDivisionError("no")
 
-    with pytest.raises(RefusedValueError, match="Bad gave no number: ZeroDivisionError: no") as refusal:
+    with pytest.raises(RefusedValueError, match="Bad could not be read: ZeroDivisionError: no") as refusal:
         freeze(Bad())
     assert isinstance(refusal.value.__cause__, ZeroDivisionError)
 

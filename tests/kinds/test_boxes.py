@@ -104,6 +104,7 @@ def test_without_pillow_boxes_are_drawn_and_one_warning_names_the_extra(monkeypa
         ((3, 9, 9), {"boxes": [[1, 2, 3, np.nan]]}),
         ((3, 9, 9), {"boxes": [[1, 2, 3, 4]], "labels": ["a", "b"]}),
         ((3, 9, 9), {"boxes": "here"}),
+        ((3, 9, 9), {"boxes": [[1, 2, 3, 4]], "labels": 5}),
         ((3, 9, 9), {"rescale": 0}),
         ((2, 3, 9, 9), {"boxes": [[1, 2, 3, 4]]}),
     ],

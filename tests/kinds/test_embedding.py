@@ -83,11 +83,12 @@ def test_pictures_lie_in_a_square_by_rows(layout):
         (VECTORS, {"metadata": [["a", 1], ["b"], ["c", 2], ["d", 3]]}),
         (VECTORS, {"metadata": ["a", "b", "c", "d"], "metadata_header": ["x", "y"]}),
         (VECTORS, {"metadata_header": ["x"]}),
+        (VECTORS, {"metadata": 5}),
         (VECTORS, {"label_img": np.zeros((3, 3, 4, 4))}),
         (VECTORS, {"label_img": np.zeros((3, 4, 4))}),
         (VECTORS, {"label_img": np.zeros((4, 3, 5000, 5), np.uint8)}),
     ],
 )
 def test_what_does_not_fit_is_refused(value, options):
-    with pytest.raises(RefusedValueError, match="embedding"):
+    with pytest.raises(RefusedValueError, match=r"embedding|could not be read"):
         EMBEDDING.snapshot(value, **options)

@@ -48,6 +48,9 @@ def test_its_size_grows_with_its_nodes():
         {1: {"op": "Relu"}},
         {"a": {"op": "Relu", "colour": "red"}},
         {"a": {"op": "Relu", "inputs": ["b"]}},
+        {"a": {"op": "Relu", "inputs": 5}},
+        {"a": {"op": "Relu", "shape": ["wide"]}},
+        {"a": {"op": "Relu", "attributes": 5}},
         Graph((Node("a", "Relu"), Node("a", "Relu"))),
     ],
 )
