@@ -11,6 +11,7 @@ import numpy as np
 from summarykit.errors import RefusedValueError
 from summarykit.kinds.dtypes import ALLOWED, little_endian, name_of, native
 from summarykit.kinds.frameworks import Framework, framework_of
+from summarykit.kinds.memory import copied
 from summarykit.shapes import Array
 
 T = TypeVar("T")
@@ -68,6 +69,17 @@ class Later:
             RefusedValueError: it cannot be had.
         """
         raise NotImplementedError
+
+    @property
+    def settled(self) -> bool:
+        """Whether `get` need not wait any more."""
+        return False
+
+    def __reduce__(self) -> Any:
+        """Another process gets the values; they cannot be waited for here."""
+        if not self.settled:
+            raise TypeError("this value is not in host memory yet")
+        return Typed.get, (self.get(),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,8 +148,8 @@ def freeze(value: Any) -> Frozen:
     if held is not None:
         return held
     found = typed(value)
-    make = np.asarray if found.own else np.array
-    return Typed(make(found.data, dtype=little_endian(found.data.dtype), order="C"), found.dtype, own=True)
+    dtype = little_endian(found.data.dtype)
+    return Typed(np.asarray(found.data, dtype, order="C") if found.own else copied(found.data, dtype), found.dtype, own=True)
 
 
 def hold(value: Any) -> Held | None:

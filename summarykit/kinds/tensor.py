@@ -16,6 +16,7 @@ class TensorKind:
     """An array of any real dtype and shape, with the name of the dtype it was recorded with."""
 
     name = "tensor"
+    light = True
 
     def snapshot(self, value: Any, **options: Any) -> Frozen:
         """Copy it once, or keep it on its device.

@@ -70,7 +70,8 @@ class SummaryRecord(Recorder):
             log_dir: local directory for the files; made if it is absent.
             file_prefix: first part of the files' names: letters, digits, ``_``, ``.``, ``-``.
             file_suffix: last part of the MindSpore files' names.
-            num_process: worker processes for heavy values, 0 or more. They are worked on in a thread of this process.
+            num_process: worker processes for heavy values, 0 or more. They are started (on Linux) once there is much to do; before
+                that, and where this is 0 or no process can be had, a thread of this process does the work.
             network: accepted for MindSpore's sake; its graph is not recorded.
             max_file_size: bytes after which recording goes on in a new file; a single value that is larger gets a file of its own.
             raise_exception: raise refused values at ``add_value``, and storage errors at the next ``record``, ``flush`` or ``close``. By
@@ -108,6 +109,7 @@ class SummaryRecord(Recorder):
             raise_exception=raise_exception,
             export=_exports(export_options),
             fence=fence,
+            num_process=num_process,
         )
         options.make_directory()
         super().__init__(Writer(options))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from summarykit.errors import ClosedError, RefusedValueError, StorageError
 from summarykit.kinds import KINDS, Kind
 from summarykit.kinds.fence import FENCE
+from summarykit.kinds.memory import Lending
 from summarykit.writing import Writer
 
 _R = TypeVar("_R", bound="Recorder")
@@ -32,6 +33,7 @@ class Recorder:
 
     def _adopt(self, writer: Writer) -> None:
         self._writer = writer
+        self._lending = Lending(writer.allocate)
         self._strict = writer.options.raise_exception
         self._fence = writer.options.fence
         weakref.finalize(self, writer.close_later).atexit = False
@@ -100,9 +102,10 @@ class Recorder:
         """
         try:
             kind = KINDS.get(plugin)
-            if self._fence and plugin in _FENCED:
-                value = FENCE.hold(value) or value
-            return Frozen(kind, kind.snapshot(value, **options))
+            with self._lending:
+                if self._fence and plugin in _FENCED:
+                    value = FENCE.hold(value) or value
+                return Frozen(kind, kind.snapshot(value, **options))
         except (RefusedValueError, MemoryError, ImportError, OSError) as error:    # a kind is imported when it is first used
             self._refuse(plugin, tag, error)
             return None

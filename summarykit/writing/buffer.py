@@ -22,6 +22,9 @@ FULL_AT = 131_072
 FULL_BYTES = 256 * 2**20
 """Bytes of arrays waiting, or being worked on, at which ``on_full`` applies."""
 
+WAKE_BYTES = 4 * 2**20
+"""Bytes of arrays handed over at once that make the pump come early: so much work should not begin late."""
+
 LONGEST_WAIT = 0.5
 """Seconds that one call waits at most when the buffer is full."""
 
@@ -73,10 +76,13 @@ class Buffer:
         """Hand over scalars and tasks; False where all were dropped because the buffer is full."""
         if len(self.flat) > self.mark and not self.room():
             return False
-        if tasks and not self._reserve(sum(_weight(task.job) for task in tasks)):
+        nbytes = sum(_weight(task.job) for task in tasks)
+        if nbytes and not self._reserve(nbytes):
             return False
         self.flat.extend(flat)
         self._tasks.extend(tasks)
+        if nbytes >= WAKE_BYTES:
+            self._wake()
         return True
 
     def room(self) -> bool:

@@ -5,19 +5,22 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from queue import SimpleQueue
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import NamedTuple, Protocol
 
-from summarykit.shapes import Point
+from summarykit.shapes import Array, Point
 from summarykit.writing.job import Task
+from summarykit.writing.records import Records
 
 
 class Outcome(NamedTuple):
-    """What became of a task: a point, or the reason why there is none."""
+    """What became of a task: a point, or already its record for each format, or the reason why there is neither."""
 
     task: Task
     point: Point | None
     reason: str = ""
+    records: Records | None = None
 
 
 class Executor(Protocol):
@@ -32,8 +35,30 @@ class Executor(Protocol):
     def outcomes(self) -> list[Outcome]:
         """What is done and was not given back yet."""
 
+    def settle(self) -> None:
+        """All that was given back is in the file, or lost for good."""
+
+    def allocate(self, nbytes: int) -> Array | None:
+        """Memory for a value to come, where there is better than the ordinary."""
+
     def close(self) -> None:
         """Accept no more; what is in work may be finished or not."""
+
+    def abandon(self) -> None:
+        """In a forked child: let go of what is the parent's."""
+
+
+class Local:
+    """What an executor that stays within this process does not need."""
+
+    def settle(self) -> None:
+        """Nobody else has to know."""
+
+    def allocate(self, nbytes: int) -> Array | None:
+        """The ordinary will do."""
+
+    def abandon(self) -> None:
+        """Its thread, if any, is not in the child."""
 
 
 def perform(task: Task) -> Outcome:
@@ -46,7 +71,7 @@ def perform(task: Task) -> Outcome:
     return Outcome(task, Point(job.kind.name, job.tag, task.step, task.wall_time, shape))
 
 
-class ThreadExecutor:
+class ThreadExecutor(Local):
     """One thread, started with the first task."""
 
     def __init__(self, notify: Callable[[], None]) -> None:
@@ -65,6 +90,15 @@ class ThreadExecutor:
             self._done.append(perform(task))
         else:
             self._tasks.put(task)
+
+    def take_back(self) -> list[Task]:
+        """The tasks that it has not begun, in order; they no longer count as submitted."""
+        taken: list[Task] = []
+        with suppress(Empty):
+            while (task := self._tasks.get_nowait()) is not None:
+                taken.append(task)
+        self.submitted -= len(taken)
+        return taken
 
     def outcomes(self) -> list[Outcome]:
         """What is done and was not given back yet."""
@@ -93,7 +127,7 @@ class ThreadExecutor:
             self._notify()
 
 
-class InlineExecutor:
+class InlineExecutor(Local):
     """Does each task at once, in the calling thread: at the end of the interpreter no thread can be started."""
 
     def __init__(self) -> None:

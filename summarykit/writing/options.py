@@ -30,6 +30,7 @@ class WriterOptions:
         raise_exception: raise storage errors and refused values in the calling thread.
         export: write tensors as ``.npy`` files too.
         fence: let copies of a PyTorch optimizer's parameters wait for its next step (see ``kinds.fence``).
+        num_process: worker processes for heavy values; with 0 a thread does all.
     """
 
     directory: Path
@@ -44,6 +45,7 @@ class WriterOptions:
     raise_exception: bool = False
     export: bool = False
     fence: bool = True
+    num_process: int = 1
 
     def __post_init__(self) -> None:
         names.check_affixes(self.prefix, self.suffix)
@@ -53,6 +55,7 @@ class WriterOptions:
         if self.resume is not None:
             check_integer("resume", self.resume, -(2**63))
         check_integer("rank", self.rank, 0)
+        check_integer("num_process", self.num_process, 0)
         check_seconds("flush_secs", self.flush_secs)
         check_choice("on_full", self.on_full, ON_FULL)
         for argument in ("raise_exception", "export", "fence"):

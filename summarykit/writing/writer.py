@@ -11,22 +11,18 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from summarykit.formats import framing
-from summarykit.formats.chunk import EMPTY, chunk
-from summarykit.formats.scalars import ScalarBatch, ScalarEncoder
+from summarykit.formats.scalars import ScalarEncoder
 from summarykit.kinds.fence import FENCE
-from summarykit.shapes import Embedding, Point, Scalar, Tensor
+from summarykit.shapes import Array
 from summarykit.writing import lifecycle
 from summarykit.writing.buffer import Buffer
-from summarykit.writing.executor import Executor, InlineExecutor, Outcome, ThreadExecutor
-from summarykit.writing.export import Exporter
+from summarykit.writing.delivery import Delivery
+from summarykit.writing.executor import Executor, InlineExecutor
 from summarykit.writing.flat import WIDTH, columns
 from summarykit.writing.job import Task
 from summarykit.writing.options import WriterOptions
 from summarykit.writing.output import Output
-from summarykit.writing.projector import Projector
+from summarykit.writing.process import executor_for
 from summarykit.writing.request import Request
 from summarykit.writing.stats import Stats
 
@@ -55,9 +51,8 @@ class Writer:
         self.buffer = Buffer(self.options.on_full, self._attend, lifecycle.pump().wake)
         self._output = Output(self.options, self.stats, self._failed)
         self._encoder = ScalarEncoder([layout.scalar_field for layout in self._output.formats])
-        self._exporter = Exporter(self.options.directory) if self.options.export else None
-        self._projector = Projector(self.options.directory)
-        self._executor: Executor = ThreadExecutor(lifecycle.pump().wake)
+        self._delivery = Delivery(self.options, self._output, self.stats)
+        self._executor: Executor = executor_for(self.options, lifecycle.pump().wake, self.stats.say)
         self._requests: deque[Request] = deque()
         self._direct = False
         self._turning = threading.RLock()
@@ -83,6 +78,10 @@ class Writer:
         if self._direct:
             self._work_through()
         return accepted
+
+    def allocate(self, nbytes: int) -> Array | None:
+        """Memory for a large value that is about to be put: where there is some, it is copied nowhere else."""
+        return self._executor.allocate(nbytes)
 
     def flush(self, *, sync: bool = False, patience: float = PATIENCE) -> bool:
         """Wait until all that was put is in the file; True where it is."""
@@ -145,15 +144,19 @@ class Writer:
     def write_directly(self) -> None:
         """From now on the calling thread writes, beginning with what is there: the interpreter is ending."""
         self._direct = self.buffer.eager = True
-        left, self._executor = self._executor.submitted - self._executor.completed, InlineExecutor()
-        if left:
+        executor, self._executor = self._executor, InlineExecutor()
+        left = executor.submitted - executor.completed
+        if left:    # as if it were killed: what workers have of it they write when this process is gone
             self.stats.drop("the process ended before it was worked on", left)
+        else:
+            executor.close()
         self._work_through()
         self._output.wait_for_tails()
 
     def after_fork(self) -> None:
         """In the child: what is here belongs to the parent. The child opens files of its own when it records."""
         self._output.abandon()
+        self._executor.abandon()
         self.ended = self.closed
         if not self.closed:
             self.options = replace(self.options, resume=None)    # it was the parent that resumed: its points must not be hidden
@@ -202,8 +205,7 @@ class Writer:
             self._write_scalars(flat)
         for task in tasks:
             self._executor.submit(task)
-        self._deliver(self._executor.outcomes())
-        self._output.push()
+        self._deliver()
         self._sync_now_and_then()
         behind = [request for request in requests if not self._answer(request)]
         if self.ended:
@@ -233,31 +235,15 @@ class Writer:
         self._write_scalars(flat[:half])
         self._write_scalars(flat[half:])
 
-    def _deliver(self, outcomes: list[Outcome]) -> None:
+    def _deliver(self) -> None:
+        """Write what the executor has done, and let it know once that is in the file (or, where the disk is full, not to be waited for)."""
+        outcomes = self._executor.outcomes()
         for outcome in outcomes:
             self.buffer.release(outcome.task.job)
-            if outcome.point is None:
-                self.stats.drop(outcome.reason, detail=repr(outcome.task.job.tag))
-            else:
-                self._write_point(outcome.point)
-
-    def _write_point(self, point: Point) -> None:
-        try:
-            self._lay_out(point)
-        except Exception as error:  # noqa: BLE001  such as a MemoryError: it costs this value alone
-            self.stats.drop(f"{point.kind}: {type(error).__name__}", detail=f"{point.tag!r}: {error}")
-
-    def _lay_out(self, point: Point) -> None:
-        """Into the files of those formats whose viewers show it; where none does into the first, for our own reader."""
-        if isinstance(point.value, Embedding):
-            point = self._projector.place(point)
-        formats = self._output.formats
-        showing = [layout for layout in formats if layout.shows(point.value)] or formats[:1]
-        self._output.write([chunk([framing.framed(layout.payload(point))]) if layout in showing else EMPTY for layout in formats], 1)
-        if isinstance(point.value, Scalar):
-            self.stats.watch(ScalarBatch([point.tag], np.array([point.step]), np.array([point.wall_time]), np.array([point.value.value])))
-        if self._exporter and isinstance(point.value, Tensor):
-            self._exporter.export(point, self.stats)
+        self._delivery.outcomes(outcomes)
+        self._output.push()
+        if not self._output.in_hand or self._output.error is not None:
+            self._executor.settle()
 
     def _answer(self, request: Request) -> bool:
         """Finish a request if all that was put before it is in the file (or cannot come there)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import is_dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -92,6 +93,15 @@ def test_va13_its_snapshot_is_independent_of_the_value(kind):
         if isinstance(value, np.ndarray):
             value[...] = 0
         assert contents(kind.reduce(snapshot)) == before
+
+
+def test_its_snapshot_may_travel_to_a_worker_process(kind):
+    """Pickled; there its arrays lie in memory that cannot be written to."""
+    for _, snapshot in taken(kind).values():
+        buffers = []
+        content = pickle.dumps(snapshot, 5, buffer_callback=lambda buffer, buffers=buffers: buffers.append(buffer.raw()))
+        there = pickle.loads(content, buffers=[bytes(buffer) for buffer in buffers])
+        assert contents(kind.reduce(there)) == contents(kind.reduce(snapshot))
 
 
 def test_it_does_not_change_the_value(kind):

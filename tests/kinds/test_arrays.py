@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import pickle
 import warnings
 from decimal import Decimal
 
@@ -14,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 
 from summarykit.errors import RefusedValueError
 from summarykit.kinds import KINDS
-from summarykit.kinds.arrays import freeze, typed
+from summarykit.kinds.arrays import Later, freeze, typed
 
 REAL = st.one_of(
     hnp.boolean_dtypes(),
@@ -173,3 +174,20 @@ def test_va13_a_frozen_array_does_not_follow_changes():
 def test_typed_shares_memory_where_it_can():
     values = np.arange(4.0)
     assert np.shares_memory(typed(values).data, values)
+
+
+class OnDevice(Later):
+    """A value that comes to host memory at some time."""
+
+    nbytes, shape, settled = 12, (3,), False
+
+    def get(self):
+        return typed(np.arange(3, dtype="f4"))
+
+
+def test_a_value_goes_to_another_process_only_once_it_is_in_host_memory():
+    value = OnDevice()
+    with pytest.raises(TypeError, match="not in host memory"):
+        pickle.dumps(value)
+    value.settled = True
+    assert pickle.loads(pickle.dumps(value)).data.tolist() == [0, 1, 2]

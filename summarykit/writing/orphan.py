@@ -1,0 +1,27 @@
+"""What a trainer did not live to write: into new files, by the worker that has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from summarykit.writing.delivery import Delivery
+from summarykit.writing.messages import Done
+from summarykit.writing.options import WriterOptions
+from summarykit.writing.output import Output
+from summarykit.writing.stats import Stats
+
+
+def write_left(options: WriterOptions, left: Iterable[Done]) -> None:
+    """Write them beside the files of the trainer, whose run they belong to; nothing is made where there are none."""
+    if not options.directory.is_dir():
+        return    # somebody has removed the run meanwhile
+    stats = Stats(str(options.directory))
+    output = Output(replace(options, resume=None), stats, lambda _: None)    # its points must not hide the trainer's
+    delivery = Delivery(options, output, stats)
+    for done in left:
+        if done.records is not None:
+            delivery.records([done.records])
+        elif done.point is not None:
+            delivery.point(done.point)
+    output.close()

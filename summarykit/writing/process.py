@@ -1,0 +1,153 @@
+"""The executor with worker processes: a thread of this process as long as that will do, then workers."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+
+from summarykit.kinds.arrays import Later, Typed
+from summarykit.shapes import Array
+from summarykit.writing.crew import Crew
+from summarykit.writing.executor import Executor, Outcome, ThreadExecutor, perform
+from summarykit.writing.hired import hindrance
+from summarykit.writing.job import Job, Task
+from summarykit.writing.options import WriterOptions
+
+START_BYTES = 128 * 2**20
+"""Bytes after which workers are started: a short job does not pay for them."""
+
+LIGHTER = 8
+"""A kind without heavy work has to bring so many times as much."""
+
+START_SECS = 0.25
+"""Age of the oldest task in the thread at which workers are started before that."""
+
+
+def executor_for(options: WriterOptions, notify: Callable[[], None], say: Callable[..., None]) -> Executor:
+    """The executor for ``options.num_process`` workers."""
+    return ProcessExecutor(options, notify, say) if options.num_process else ThreadExecutor(notify)
+
+
+class ProcessExecutor:
+    """Gives each task to whom it suits, and the outcomes back in the order of the tasks."""
+
+    def __init__(self, options: WriterOptions, notify: Callable[[], None], say: Callable[..., None]) -> None:
+        """Nothing is started yet. ``notify`` is called when an outcome may be ready, ``say`` warns once by key."""
+        self.submitted = 0
+        self.completed = 0
+        self._options = options
+        self._notify = notify
+        self._say = say
+        self._thread = ThreadExecutor(notify)
+        self._crew: Crew | None = None
+        self._hindered = False
+        self._open: deque[Task] = deque()    # all that is not given back, in order
+        self._numbers: dict[Task, int] = {}
+        self._done: dict[int, Outcome] = {}
+        self._work = 0.0
+        self._batch, self._batch_bytes = 0.0, 0
+        self._arrivals = 0
+        self._settled = 0
+
+    def submit(self, task: Task) -> None:
+        """Accept a task."""
+        number, self._numbers[task] = self.submitted, self.submitted
+        self.submitted += 1
+        self._open.append(task)
+        light = is_light(task.job)
+        self._measure(task, light)
+        if light:
+            self._done[number] = perform(task)
+        if not (self._crew and self._crew.offer(number, task, now=not light)) and not light:
+            self._thread.submit(task)
+
+    def outcomes(self) -> list[Outcome]:
+        """What is done and was not given back yet, up to the first task that is not done."""
+        self._collect()
+        ready = []
+        while (outcome := self._done.pop(self.completed, None)) is not None:
+            del self._numbers[self._open.popleft()]
+            self.completed += 1
+            ready.append(outcome)
+        return ready
+
+    def settle(self) -> None:
+        """All that was given back is in the file."""
+        if self._crew and self._settled < self.completed:
+            self._settled = self.completed
+            self._crew.settle(self.completed)
+
+    def allocate(self, nbytes: int) -> Array | None:
+        """Memory that the workers read, while there are some."""
+        crew = self._crew
+        return crew.allocate(nbytes) if crew else None
+
+    def close(self) -> None:
+        """End the thread and the workers."""
+        crew, self._crew = self._crew, None
+        if crew:
+            crew.close()
+        self._thread.close()
+
+    def abandon(self) -> None:
+        """In a forked child: let go of what is the parent's."""
+        if self._crew:
+            self._crew.abandon()
+
+    def _measure(self, task: Task, light: bool) -> None:
+        """Start workers once there is enough to do."""
+        nbytes = task.job.nbytes
+        if task.wall_time != self._batch:    # those of one record() have it in common
+            self._batch, self._batch_bytes = task.wall_time, 0
+        self._batch_bytes += nbytes
+        self._work += nbytes / LIGHTER if light else nbytes
+        if self._crew:
+            self._crew.fit(self._batch_bytes)
+        elif not self._hindered and (self._work >= START_BYTES or self._late()):
+            self._start()
+
+    def _late(self) -> bool:
+        return time.time() - self._open[0].wall_time > START_SECS
+
+    def _start(self) -> None:
+        why = hindrance()
+        if why:
+            self._hindered = True
+            self._say("no worker", "heavy values are worked on in a thread, not in a worker process: %s", why)
+            return
+        crew = Crew(self._options, self._notify, self._say)
+        crew.fit(self._batch_bytes)
+        if crew.start():
+            self._crew = crew
+        else:
+            self._hindered = True
+
+    def _collect(self) -> None:
+        """Take what the thread and the workers have done; what comes back undone goes to the thread."""
+        for outcome in self._thread.outcomes():
+            self._done[self._numbers[outcome.task]] = outcome
+        crew = self._crew
+        if crew is None:
+            return
+        while crew.returned:
+            self._thread.submit(crew.returned.popleft()[1])
+        while crew.done:
+            number, outcome = crew.done.popleft()
+            self._done[number] = outcome
+        if self._arrivals != crew.arrivals:
+            self._arrivals = crew.arrivals
+            self._hand_over(crew)
+        crew.post()
+
+    def _hand_over(self, crew: Crew) -> None:
+        """What still waits for the thread goes to the workers."""
+        for task in self._thread.take_back():
+            if not crew.offer(self._numbers[task], task, now=True):
+                self._thread.submit(task)
+
+
+def is_light(job: Job) -> bool:
+    """Whether reducing it is no work: a kind may say so by an attribute ``light``, and the values must be in host memory."""
+    snapshot = job.snapshot
+    return getattr(job.kind, "light", False) and (isinstance(snapshot, Typed) or (isinstance(snapshot, Later) and snapshot.settled))
