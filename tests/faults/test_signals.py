@@ -73,7 +73,7 @@ while time.monotonic() < end:
         seen += 1
         record.add_value("scalar", "loop", float(seen))
         if record.record(seen): accepted.append(seen)
-        if seen % 100 == 0: record.flush()
+        if seen % 10 == 0: record.flush()
     except KeyboardInterrupt:
         pass
 for attempt in range(20):
