@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from summarykit.collectors import SummaryCollector
     from summarykit.errors import ClosedError, MissingExtraError, RefusedValueError, StorageError, SummaryKitError
     from summarykit.reading import Run, convert, repair, runs, verify
-    from summarykit.summary import SummaryRecord, SummaryWriter
+    from summarykit.summary import MetricWriter, SummaryRecord, SummaryWriter
     from summarykit.training import Callback, CallbackList, Loop, RunContext
 
 __version__ = "0.1.0"
@@ -22,14 +22,14 @@ _HOMES = {
     "summarykit.collectors": ("SummaryCollector",),
     "summarykit.errors": ("ClosedError", "MissingExtraError", "RefusedValueError", "StorageError", "SummaryKitError"),
     "summarykit.reading": ("Run", "convert", "repair", "runs", "verify"),
-    "summarykit.summary": ("SummaryRecord", "SummaryWriter"),
+    "summarykit.summary": ("MetricWriter", "SummaryRecord", "SummaryWriter"),
     "summarykit.training": ("Callback", "CallbackList", "Loop", "RunContext"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "Callback", "CallbackList", "ClosedError", "Loop", "MissingExtraError", "RefusedValueError", "Run", "RunContext", "StorageError",
-    "SummaryCollector", "SummaryKitError", "SummaryRecord", "SummaryWriter", "convert", "repair", "runs", "verify",
+    "Callback", "CallbackList", "ClosedError", "Loop", "MetricWriter", "MissingExtraError", "RefusedValueError", "Run", "RunContext",
+    "StorageError", "SummaryCollector", "SummaryKitError", "SummaryRecord", "SummaryWriter", "convert", "repair", "runs", "verify",
 ]  # fmt: skip
 
 

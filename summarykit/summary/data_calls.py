@@ -8,7 +8,8 @@ import numpy as np
 
 from summarykit.errors import RefusedValueError
 from summarykit.kinds.arrays import typed
-from summarykit.shapes import Histogram
+from summarykit.kinds.tensor import TENSOR
+from summarykit.shapes import TENSOR_CLASS, Histogram, Plugin, strings
 from summarykit.summary.direct import DirectRecorder
 
 
@@ -36,6 +37,23 @@ class DataCalls(DirectRecorder):
             walltime: seconds since the epoch; None: now.
         """
         self._record("tensor", tag, tensor, global_step, walltime)
+
+    def add_plugin(self, tag: str, value: Any, metadata: Any, global_step: int | None = None, walltime: float | None = None) -> None:
+        """Record a value for a plugin of TensorBoard that has no method here, in that plugin's own form.
+
+        Args:
+            tag: its name.
+            value: numbers (any array or tensor), or bytes strings: one, or an array of them with dtype object.
+            metadata: TensorBoard's ``SummaryMetadata``, which names the plugin.
+            global_step: optimizer updates completed; None: 0.
+            walltime: seconds since the epoch; None: now.
+        """
+        try:
+            shape = _plugin(value, metadata)
+        except RefusedValueError as error:
+            self._refuse("plugin", tag, error)
+        else:
+            self._record_shape(shape.plugin, tag, shape, global_step, walltime)
 
     def add_histogram(
         self,
@@ -92,6 +110,20 @@ class DataCalls(DirectRecorder):
             self._refuse("histogram", tag, RefusedValueError(str(error)))
         else:
             self._record_shape("histogram", tag, shape, global_step, walltime)
+
+
+def _plugin(value: Any, metadata: Any) -> Plugin:
+    told = getattr(metadata, "plugin_data", None)
+    if told is None or not told.plugin_name:
+        raise RefusedValueError(f"plugin: metadata must be a SummaryMetadata that names a plugin, got {metadata!r}")
+    if isinstance(value, bytes):
+        data = strings(value).reshape(())
+    elif isinstance(value, np.ndarray) and value.dtype == object and all(isinstance(each, bytes) for each in value.flat):
+        data = value.copy()
+    else:
+        data = TENSOR.reduce(TENSOR.snapshot(value)).data
+    data_class = metadata.data_class or TENSOR_CLASS
+    return Plugin(told.plugin_name, data, told.content, data_class, metadata.display_name, metadata.summary_description)
 
 
 def _histogram(smallest: float, largest: float, total: float, squares: float, limits: Any, counts: Any) -> Histogram:

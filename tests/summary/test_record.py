@@ -51,7 +51,10 @@ def test_every_kind_reaches_both_files(tmp_path):
 VALUES = st.floats() | st.integers(-(2**53), 2**53) | st.booleans() | st.floats(width=32).map(np.float32) | st.floats().map(np.float64)
 
 
-@given(st.lists(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1), VALUES, max_size=5), max_size=20))
+TAGS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
+
+
+@given(st.lists(st.dictionaries(TAGS, VALUES, max_size=5), max_size=20))
 def test_any_scalars_under_any_tags_come_back_exactly(tmp_path_factory, steps):
     directory = tmp_path_factory.mktemp("run")
     with SummaryRecord(directory) as record:
@@ -116,7 +119,9 @@ def test_st2_any_integer_is_a_step(tmp_path, step):
     assert scalars(tmp_path, "a") == [(2, 1.0)]
 
 
-@pytest.mark.parametrize(("name", "error"), [("", ValueError), ("a\0b", ValueError), ("\ud800", ValueError), ("x" * 70_000, ValueError), (5, TypeError)])
+@pytest.mark.parametrize(
+    ("name", "error"), [("", ValueError), ("a\0b", ValueError), ("\ud800", ValueError), ("x" * 70_000, ValueError), (5, TypeError)]
+)
 def test_tg2_what_is_no_tag_is_refused(tmp_path, name, error):
     with SummaryRecord(tmp_path) as record, pytest.raises(error, match="name"):
         record.add_value("scalar", name, 1.0)
