@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from summarykit.formats.mindspore import graph as mindspore
 from summarykit.formats.proto.messages import message
 from summarykit.formats.tensorboard import graph as tensorboard
+from summarykit.reading import Run
 from summarykit.shapes import Graph, Node, TensorType
 
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
@@ -58,6 +59,26 @@ def test_names_are_those_that_tensorboard_can_have():
     graph = Graph((Node("a:0", "Input"), Node("^b", "Relu", ("a:0",))))
     found = message("tensorboard.GraphDef").FromString(tensorboard.encode(graph))
     assert [(node.name, list(node.input)) for node in found.node] == [("a_0", []), ("_b", ["a_0"])]
+
+
+def test_inputs_of_tensorflow_name_their_nodes():
+    """``a:1`` is the second output of a, ``^a`` has to come before; torch names nodes that are not there."""
+    made = message("tensorboard.GraphDef")()
+    made.node.add(name="a", op="Split")
+    made.node.add(name="b", op="Add", input=["a:1", "^a", "a", "nowhere/x"])
+    graph = tensorboard.decode(made.SerializeToString())
+    assert graph.nodes[1].inputs == ("a", "a", "a", "nowhere/x")
+    assert mindspore.decode(mindspore.encode(graph)).nodes[1].inputs == ("a", "a", "a")
+
+
+@pytest.mark.shared
+def test_graphs_of_torch_are_converted(shared):
+    """Such a graph, drawn by torch's own writer, in MindSpore's form."""
+    (graph,) = Run(shared / "data/tensorboard/r1").graph()
+    again = mindspore.decode(mindspore.encode(graph))
+    assert [(node.name, node.op, node.attributes, node.outputs) for node in again.nodes] == [
+        (node.name, node.op, node.attributes, node.outputs) for node in graph.nodes
+    ]
 
 
 @pytest.mark.parametrize("codec", [mindspore, tensorboard])

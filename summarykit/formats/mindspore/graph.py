@@ -24,7 +24,10 @@ _INT64_RANGE = range(-(2**63), 2**63)
 
 
 def encode(graph: Graph) -> bytes:
-    """The message, serialised. Of a parameter's attributes there is nothing in it: MindSpore's have none."""
+    """The message, serialised.
+
+    Left out are a parameter's attributes (MindSpore's have none), and inputs from where there is no node (as some graphs of torch have).
+    """
     names = _names(graph.nodes)
     parts = [_parameter(node, names) if node.op == Node.PARAMETER else _node(node, names) for node in graph.nodes]
     return b"".join(parts) + wire.text(2, graph.name)
@@ -48,7 +51,7 @@ def _names(nodes: Iterable[Node]) -> dict[str, str]:
 def _node(node: Node, names: Mapping[str, str]) -> bytes:
     shown = node.name.translate(_LEGAL)
     return wire.data(1, b"".join([
-        *(wire.data(1, wire.text(1, names[source]) + wire.integer(2, 0)) for source in node.inputs),
+        *(wire.data(1, wire.text(1, names[source]) + wire.integer(2, 0)) for source in node.inputs if source in names),
         wire.text(2, names[node.name]), wire.text(3, node.op.translate(_LEGAL)), wire.text(4, shown.rpartition("/")[0]),
         *(wire.data(5, wire.text(1, key) + wire.data(2, _value(value))) for key, value in node.attributes.items()),
         _types(6, node.outputs), wire.text(8, shown), wire.text(PATH, node.name) if shown != node.name else b"",

@@ -84,8 +84,14 @@ def decode(content: bytes) -> Graph:
 
 def _decoded(found: Any, given: dict[str, str]) -> Node:
     attributes = {key: value for key, value in found.attr.items() if key not in (_SHAPES, _TYPES)}
-    inputs = tuple(given.get(each, each) for each in found.input)
+    inputs = tuple(given.get(each) or _giver(each, given) for each in found.input)
     return Node(given[found.name], found.op, inputs, {key: _python(each) for key, each in attributes.items()}, _outputs(found.attr))
+
+
+def _giver(source: str, given: dict[str, str]) -> str:
+    """The node that an input names beside the number of an output, or as one that has to come before."""
+    node = source.removeprefix("^").partition(":")[0]
+    return given.get(node, source)
 
 
 def _outputs(attributes: Any) -> tuple[TensorType, ...]:
