@@ -42,8 +42,8 @@ class ScalarCalls(DirectRecorder):
             scalar_value: a number of Python or NumPy, or an array or tensor of one element.
             global_step: optimizer updates completed; None: 0.
             walltime: seconds since the epoch; None: now.
-            new_style: write it as TensorFlow 2 does. TensorBoard shows both forms alike, this one at double precision.
-            double_precision: the same; our reader has every number at double precision in any case.
+            new_style: write it in the form of TensorFlow 2; TensorBoard shows both alike.
+            double_precision: the same. Our reader has every number at double precision; TensorBoard's server shows float32 only.
             display_name: title of the chart in place of the tag; the first one of a tag counts.
             summary_description: Markdown beside the title.
         """

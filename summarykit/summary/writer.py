@@ -95,8 +95,6 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         check_choice("add_scalars_as", add_scalars_as, CURVES)
         check_seconds("flush_secs", flush_secs)
         check_integer("rank", rank, 0)
-        if purge_step is not None and resume is not None and purge_step != resume:
-            raise ValueError(f"purge_step {purge_step!r} and resume {resume!r} are two names of one argument: give one of them")
         chosen = os.fspath(log_dir or logdir or default_directory(comment or ""))
         self.log_dir = os.path.join(chosen, f"rank_{rank}") if rank else chosen
         self._arguments: dict[str, Any] = {
@@ -114,7 +112,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
             max_file_size=max_file_size,
             flush_secs=min(flush_secs, _LONGEST_PAUSE),
             on_full=on_full,
-            resume=purge_step if resume is None else resume,
+            resume=_one_of(purge_step, resume),
             rank=rank,
             raise_exception=raise_exception,
             fence=fence,
@@ -255,6 +253,12 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (type(self), self._arguments)
+
+
+def _one_of(purge_step: int | None, resume: int | None) -> int | None:
+    if purge_step is not None and resume is not None and purge_step != resume:
+        raise ValueError(f"purge_step {purge_step!r} and resume {resume!r} are two names of one argument: give one of them")
+    return purge_step if resume is None else resume
 
 
 def _again(writer: type[SummaryWriter], arguments: dict[str, Any]) -> SummaryWriter:

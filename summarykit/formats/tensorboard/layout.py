@@ -10,7 +10,7 @@ import numpy as np
 from summarykit.formats import blobs, names, origin, wire
 from summarykit.formats.groups import values
 from summarykit.formats.mindspore import landscape
-from summarykit.formats.scalars import payload
+from summarykit.formats.scalars import EXACT_VALUE, needs_exact, payload
 from summarykit.formats.tensorboard import graph
 from summarykit.shapes import Array, Blob, Graph, Histogram, Image, LossLandscape, Plugin, Point, Scalar, Shape, Tensor
 
@@ -79,7 +79,8 @@ def _value(shape: Shape) -> list[Any]:
     if isinstance(shape, Tensor):
         return [*wire.nested(TENSOR, tensor(shape.data)), metadata(Plugin("tensor", shape.data)), *_recorded_dtype(shape)]
     if isinstance(shape, Plugin):
-        return [*wire.nested(TENSOR, tensor(shape.data)), metadata(shape)]
+        number = _number(shape) if shape.plugin == "scalars" and shape.data.size == 1 else wire.nested(TENSOR, tensor(shape.data))
+        return [*number, metadata(shape)]
     if isinstance(shape, LossLandscape):
         return blobs.encode(landscape.as_blob(shape))
     assert isinstance(shape, Blob), f"{type(shape).__name__} is no value of an event"
@@ -111,6 +112,14 @@ def tensor(data: Array) -> list[Any]:
     if data.dtype == object:
         return [head, *(part for value in data.reshape(-1).tolist() for part in (wire.head(8, len(value)), value))]
     return [head, wire.head(4, data.nbytes), wire.memory(data)]
+
+
+def _number(shape: Plugin) -> list[Any]:
+    """A scalar in the form of TensorFlow 2: as float32, since TensorBoard's server shows no others, with the float64 beside it."""
+    exact = shape.data.astype(np.float64).reshape(1)
+    with np.errstate(over="ignore"):
+        number = wire.nested(TENSOR, tensor(exact.astype(np.float32).reshape(())))
+    return [*number, wire.double(EXACT_VALUE, float(exact[0]))] if needs_exact(exact)[0] else number
 
 
 def metadata(shape: Plugin) -> bytes:

@@ -24,7 +24,7 @@ def of_tensor(value: Any, plugin: str, content: bytes) -> Shape:
     """
     data, name = array(value.tensor)
     if plugin == "scalars" and data.size == 1 and data.dtype.kind in "fiub":
-        return Scalar(float(data.reshape(())))
+        return Scalar(value.exact_value if value.HasField("exact_value") else float(data.reshape(())))
     if plugin == "histograms" and data.ndim == 2 and data.shape[1] == 3 and data.dtype.kind == "f":
         return _histogram_of_rows(data.astype(np.float64))
     if plugin == "images" and name == "string" and data.size == 3:
