@@ -83,7 +83,7 @@ def once(writer: SummaryWriter) -> None:
     writer.add_embedding(centres[classes] + RNG.normal(size=(90, 10)), [f"class {number}" for number in classes], colors, tag="embedding")
     writer.add_hparams({"lr": 0.1, "net": {"layers": [784, 10], "dropout": None}, "augment": True}, {"final/accuracy": 0.97})
     writer.add_custom_scalars({"overview": {
-        "both": ["Multiline", ["loss", "accuracy"]],
+        "both": ["Multiline", ["loss$", "accuracy$"]],
         "band": ["Margin", ["losses/training", "optimizer/momentum", "losses/validation"]],
     }})  # fmt: skip
 

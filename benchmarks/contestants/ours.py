@@ -6,9 +6,14 @@ import inspect
 from typing import Any, ClassVar
 
 from contestants.style import Plain
-from summarykit.summary import SummaryRecord
+from summarykit.summary import SummaryRecord, SummaryWriter
 
 IMPORT = "from summarykit.summary import SummaryRecord"
+
+
+def summary_writer(directory: str, formats: tuple[str, ...] = ("mindspore", "tensorboard")) -> SummaryWriter:
+    """The class in the shape of the others'."""
+    return SummaryWriter(directory, formats=formats)
 
 
 class Writer(Plain):

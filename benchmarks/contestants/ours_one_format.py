@@ -6,8 +6,11 @@ from typing import Any, ClassVar
 
 from contestants import ours
 from contestants.ours import IMPORT, Reader
+from summarykit.summary import SummaryWriter
 
-__all__ = ["IMPORT", "Reader", "Writer"]
+__all__ = ["IMPORT", "Reader", "Writer", "summary_writer"]
+
+summary_writer = SummaryWriter
 
 
 class Writer(ours.Writer):

@@ -16,6 +16,7 @@ from tensorboardX import SummaryWriter  # noqa: E402
 
 from contestants.style import TensorBoardStyle  # noqa: E402
 
+summary_writer = SummaryWriter
 IMPORT = "import sys; sys.modules['torch'] = None; from tensorboardX import SummaryWriter"
 
 

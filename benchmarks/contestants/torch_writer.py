@@ -8,6 +8,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 from contestants.style import TensorBoardStyle
 
+summary_writer = SummaryWriter
 IMPORT = "from torch.utils.tensorboard import SummaryWriter"
 
 

@@ -60,6 +60,11 @@ def text(field: int, content: str) -> bytes:
     return data(field, content.encode())
 
 
+def any_text(field: int, content: str) -> bytes:
+    """A string field of text that nobody checked: what UTF-8 cannot say becomes ``?``."""
+    return data(field, content.encode("utf-8", "replace"))
+
+
 def head(field: int, length: int) -> bytes:
     """What stands before ``length`` bytes of content of a bytes or message field."""
     return key(field, BYTES) + varint(length)

@@ -38,7 +38,8 @@ class CustomScalarsKind:
 
 
 def _category(title: str, charts: Any) -> bytes:
-    return wire.text(1, title) + b"".join(wire.data(2, _chart(name, content)) for name, content in _items(f"category {title!r}", charts))
+    contents = (_chart(name, content) for name, content in _items(f"category {title!r}", charts))
+    return wire.any_text(1, title) + b"".join(wire.data(2, content) for content in contents)
 
 
 def _chart(title: str, content: Any) -> bytes:
@@ -49,12 +50,13 @@ def _chart(title: str, content: Any) -> bytes:
     except (TypeError, ValueError):
         raise RefusedValueError(f"custom_scalars: chart {title!r} must be ['Multiline' or 'Margin', [tags]], got {content!r}") from None
     if form == "Margin" and len(tags) == 3:
-        return wire.text(1, title) + wire.data(3, wire.data(1, b"".join(wire.text(field, tag) for field, tag in enumerate(tags, 1))))
+        series = b"".join(wire.any_text(field, tag) for field, tag in enumerate(tags, 1))
+        return wire.any_text(1, title) + wire.data(3, wire.data(1, series))
     if form == "Margin":
         raise RefusedValueError(f"custom_scalars: chart {title!r} of form 'Margin' takes 3 tags (value, lower, upper), got {len(tags)}")
     if form != "Multiline":
         raise RefusedValueError(f"custom_scalars: chart {title!r} must be of form 'Multiline' or 'Margin', got {form!r}")
-    return wire.text(1, title) + wire.data(2, b"".join(wire.text(1, tag) for tag in tags))
+    return wire.any_text(1, title) + wire.data(2, b"".join(wire.any_text(1, tag) for tag in tags))
 
 
 def _items(what: str, value: Any) -> list[tuple[str, Any]]:

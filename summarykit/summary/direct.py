@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Set
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from time import time
@@ -71,7 +71,7 @@ class DirectRecorder(Recorder):
         Raises:
             StorageError: writing failed since the last call, and ``raise_exception`` is set.
         """
-        self._known: Set[str] = _NOTHING
+        self._known: set[str] | frozenset[str] = _NOTHING
         super().close(timeout)
 
     def stats(self) -> dict[str, Any]:

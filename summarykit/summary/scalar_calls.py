@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from time import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,15 @@ from summarykit.kinds.flatten import flatten
 from summarykit.kinds.scalar import number
 from summarykit.shapes import SCALAR_CLASS, Plugin
 from summarykit.summary.direct import DirectRecorder
+from summarykit.writing import flat
+
+
+class Curves(NamedTuple):
+    """Keys of the last call for a chart, and their tags."""
+
+    keys: list[str]
+    tags: list[str]
+
 
 Layout = Mapping[str, Mapping[str, Sequence[Any]]]
 
@@ -22,7 +31,7 @@ class ScalarCalls(DirectRecorder):
     """Scalars, one by one or many of a step."""
 
     _charts: dict[str, dict[str, Sequence[Any]]]
-    _curves: dict[str, dict[str, str]]
+    _curves: dict[str, Curves]
 
     def add_scalar(
         self,
@@ -55,9 +64,9 @@ class ScalarCalls(DirectRecorder):
             and not (new_style or double_precision or display_name or summary_description)
         ):
             buffer = self._writer.buffer
-            flat = buffer.flat
-            if len(flat) <= buffer.mark:
-                flat.extend((tag, scalar_value, global_step, time()))
+            waiting = buffer.flat
+            if len(waiting) <= buffer.mark:
+                waiting.extend((tag, scalar_value, global_step, time()))
                 return
         if isinstance(new_style, str):    # tensorboardX has the two texts in these places
             display_name, summary_description = new_style, double_precision if isinstance(double_precision, str) else ""
@@ -80,12 +89,11 @@ class ScalarCalls(DirectRecorder):
             global_step: optimizer updates completed; None: 0.
             walltime: seconds since the epoch; None: now.
         """
-        curves = self._curves.get(main_tag, {})
-        try:
-            tags = [*map(curves.__getitem__, tag_scalar_dict)]
-        except (KeyError, TypeError):
-            tags = self._new_curves(main_tag, tag_scalar_dict)
-        self._record_numbers(tags, tag_scalar_dict.values(), global_step, walltime)
+        curves, values = self._curves.get(main_tag), tag_scalar_dict.values()
+        if curves is None or curves.keys != [*tag_scalar_dict]:
+            curves = self._new_curves(main_tag, [*tag_scalar_dict])
+        if walltime is not None or not self._extend(curves.tags, values, global_step):
+            self._record_numbers(curves.tags, values, global_step, walltime)
 
     def add_scalars_dict(self, scalars: Mapping[str, Any], step: int | None = None, walltime: float | None = None) -> None:
         """Record what a step gave, under the names that it has there.
@@ -95,6 +103,8 @@ class ScalarCalls(DirectRecorder):
             step: optimizer updates completed; None: 0.
             walltime: seconds since the epoch; None: now.
         """
+        if walltime is None and self._extend(scalars, scalars.values(), step):
+            return
         if {*map(type, scalars.values())} != {float}:
             leaves = flatten(scalars) if scalars else {}
             for tag in [tag for tag, value in leaves.items() if isinstance(value, str)]:
@@ -134,14 +144,29 @@ class ScalarCalls(DirectRecorder):
         """
         self.add_custom_scalars({category: {title: ["Margin", tags]}})
 
-    def _new_curves(self, main_tag: str, keys: Mapping[str, Any]) -> list[str]:
-        """Tags of curves of which some are new: their chart is told anew."""
-        curves = self._curves.setdefault(main_tag, {})
-        curves.update({key: f"{main_tag}/{key}" for key in keys})
-        category = str(main_tag).rpartition("/")[0] or "default"
-        exactly = [f"{re.escape(tag)}$" for tag in curves.values()]
-        self.add_custom_scalars({category: {str(main_tag): ["Multiline", exactly]}})
-        return [curves[key] for key in keys]
+    def _extend(self, tags: Collection[str], values: Collection[Any], step: Any) -> bool:
+        """The short way for many scalars of known tags; False where something must be looked at first."""
+        try:
+            known = step.__class__ is int and self._known.issuperset(tags)
+            plain = known and next(iter(values), None).__class__ is float and sum(values).__class__ is float
+        except Exception:  # noqa: BLE001 - values may be anything: what cannot be added is looked at one by one
+            return False
+        buffer = self._writer.buffer
+        if not plain or len(buffer.flat) > buffer.mark:
+            return False
+        buffer.flat.extend(flat.flatten(tags, values, step, time()))    # Python's integers among them become float64 with the rest
+        return True
+
+    def _new_curves(self, main_tag: str, keys: list[str]) -> Curves:
+        """Curves that are not those of the last call: where some are new, their chart is told anew."""
+        tags = [f"{main_tag}/{key}" for key in keys]
+        category, title = str(main_tag).rpartition("/")[0] or "default", str(main_tag)
+        there = self._charts.get(category, {}).get(title, ["Multiline", []])[1]
+        added = [pattern for pattern in (f"{re.escape(tag)}$" for tag in tags) if pattern not in there]
+        if added:
+            self.add_custom_scalars({category: {title: ["Multiline", [*there, *added]]}})
+        self._curves[main_tag] = Curves(keys, tags)
+        return self._curves[main_tag]
 
     def _add_titled(self, tag: str, value: Any, step: Any, wall_time: Any, display_name: str, description: str) -> None:
         try:

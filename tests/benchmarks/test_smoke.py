@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-SCRIPTS = {"scalars": 8, "short": 8, "start": 6, "idle": 1, "memory": 1, "histograms": 4, "images": 3, "reading": 3}
+SCRIPTS = {"scalars": 8, "short": 8, "start": 6, "idle": 1, "memory": 1, "histograms": 4, "images": 3, "writer": 5, "reading": 3}
 
 
 def run(checkout, script, *options):

@@ -22,6 +22,11 @@ def test_a_layout_is_tensorboards_message():
     assert wire.fields(band) == [(1, b"band"), (3, wire.data(1, series))]
 
 
+def test_half_a_surrogate_pair_costs_nothing_else():
+    group = CUSTOM_SCALARS.reduce(CUSTOM_SCALARS.snapshot({"\ud800": {"t": ["Multiline", ["a\udfff"]]}}))
+    assert b"a?" in group.parts[0][1].data.item()
+
+
 @pytest.mark.parametrize(("layout", "message"), [
     (5, "a layout"),
     ({"c": 5}, "category 'c'"),

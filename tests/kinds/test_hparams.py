@@ -73,6 +73,10 @@ def test_numbers_that_the_page_cannot_hold_are_text(number):
     assert session({"x": number}) == {"x": str(number)}
 
 
+def test_half_a_surrogate_pair_costs_nothing_else():
+    assert session({"a\ud800": "b\ud800", "c": 1}) == {"a?": "b?", "c": 1.0}
+
+
 def test_a_value_that_holds_itself_ends():
     loop = {"a": 1}
     loop["self"] = loop

@@ -291,7 +291,7 @@ def test_fk1_forked_children_write_files_of_their_own(tmp_path, run_script):
 import os, signal, sys
 from summarykit import SummaryWriter
 writer = SummaryWriter(sys.argv[1], purge_step=0)
-writer.add_scalar("p", 0.0, 0)
+writer.add_scalar("p", 0.0, 0); writer.flush()
 kids = []
 for k in range(2):
     pid = os.fork()

@@ -23,14 +23,14 @@ _TYPES = {_STRING: 1, _BOOL: 2, _NUMBER: 3}
 def experiment(settings: Mapping[str, Setting], metrics: Iterable[str], domains: Mapping[str, Sequence[Setting]]) -> bytes:
     """What is compared: names and types of settings, and tags of metrics."""
     infos = [wire.data(4, _info(name, setting, domains.get(name))) for name, setting in settings.items()]
-    names = [wire.data(5, wire.data(1, wire.text(2, tag))) for tag in metrics]
+    names = [wire.data(5, wire.data(1, wire.any_text(2, tag))) for tag in metrics]
     return wire.data(_EXPERIMENT, b"".join(infos + names))
 
 
 def session_start(settings: Mapping[str, Setting], group: str) -> bytes:
     """The settings of one run."""
-    entries = [wire.data(1, wire.text(1, name) + wire.data(2, _value(setting))) for name, setting in settings.items()]
-    return wire.data(_START, b"".join(entries) + (wire.text(4, group) if group else b""))
+    entries = [wire.data(1, wire.any_text(1, name) + wire.data(2, _value(setting))) for name, setting in settings.items()]
+    return wire.data(_START, b"".join(entries) + (wire.any_text(4, group) if group else b""))
 
 
 def session_end(status: str) -> bytes:
@@ -49,7 +49,7 @@ def settings(content: bytes) -> dict[str, Setting]:
 
 
 def _info(name: str, setting: Setting, domain: Sequence[Setting] | None) -> bytes:
-    told = wire.text(1, name) + wire.integer(4, _TYPES[_field(setting)])
+    told = wire.any_text(1, name) + wire.integer(4, _TYPES[_field(setting)])
     return told if domain is None else told + wire.data(5, b"".join(wire.data(1, _value(choice)) for choice in domain))
 
 
@@ -60,7 +60,7 @@ def _field(setting: Setting) -> int:
 def _value(setting: Setting) -> bytes:
     if isinstance(setting, bool):
         return wire.integer(_BOOL, setting)
-    return wire.data(_STRING, setting.encode("utf-8", "replace")) if isinstance(setting, str) else wire.double(_NUMBER, setting)
+    return wire.any_text(_STRING, setting) if isinstance(setting, str) else wire.double(_NUMBER, setting)
 
 
 def _setting(value: Mapping[int, Any]) -> Setting:
