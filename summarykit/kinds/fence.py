@@ -20,6 +20,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from summarykit.errors import RefusedValueError
+from summarykit.kinds import memory
 from summarykit.kinds.arrays import Later, Typed, freeze
 
 _LEAST = 16_384    # bytes; a smaller copy costs less than its fence
@@ -41,6 +42,7 @@ class Fenced(Later):
         self._state = _state(parameter)
         self._copy: Typed | None = None
         self._lock = threading.Lock()
+        self._lending = memory.current()
         self._nbytes = nbytes
 
     @property
@@ -62,7 +64,8 @@ class Fenced(Later):
         """Copy it, unless that was done; by whichever thread comes first."""
         with self._lock:
             if self._parameter is not None:
-                self._copy = self._unchanged_copy()
+                with self._lending:    # of whoever records it; this may be another thread, and another time
+                    self._copy = self._unchanged_copy()
                 self._parameter = None
 
     def get(self) -> Typed:

@@ -26,8 +26,8 @@ _here = _Here()
 class Lending:
     """While its ``with`` block runs, values that this thread freezes are copied into the lender's memory, as far as it has some."""
 
-    def __init__(self, lender: Lender) -> None:
-        """``lender`` is asked once for each copy."""
+    def __init__(self, lender: Lender | None) -> None:
+        """``lender`` is asked once for each copy; None lends nothing."""
         self._lender = lender
 
     def __enter__(self) -> None:
@@ -35,6 +35,11 @@ class Lending:
 
     def __exit__(self, *_: object) -> None:
         _here.lender = None
+
+
+def current() -> Lending:
+    """What this thread has been lent, to be used in another one."""
+    return Lending(_here.lender)
 
 
 def copied(data: Array, dtype: np.dtype[Any]) -> Array:
