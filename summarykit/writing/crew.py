@@ -47,6 +47,7 @@ class Crew:
         returned: tasks that came back undone, with their numbers, to be taken.
         room: bytes that the ring should have.
         arrivals: how many workers have become ready so far.
+        rings: how many rings there have been.
     """
 
     def __init__(self, options: WriterOptions, notify: Callable[[], None], say: Callable[..., None]) -> None:
@@ -54,7 +55,7 @@ class Crew:
         self.done: deque[tuple[int, Outcome]] = deque()
         self.returned: deque[tuple[int, Task]] = deque()
         self.room = LEAST_RING
-        self.arrivals = 0
+        self.arrivals = self.rings = 0
         self._count = options.num_process
         self._options = options
         self._notify = notify
@@ -192,6 +193,8 @@ class Crew:
             self._rings[ring.fd] = self._ring = ring
             for each in self._hired:
                 each.tell(Share(ring.fd, ring.capacity), (ring.fd,))
+            self.rings += 1
+        self._notify()
 
     def _retire(self) -> None:
         """Close rings that a larger one has replaced, once nothing in them is needed."""

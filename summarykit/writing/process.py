@@ -47,7 +47,7 @@ class ProcessExecutor:
         self._done: dict[int, Outcome] = {}
         self._work = 0.0
         self._batch, self._batch_bytes = 0.0, 0
-        self._arrivals = 0
+        self._seen = (0, 0)
         self._settled = 0
 
     def submit(self, task: Task) -> None:
@@ -135,8 +135,8 @@ class ProcessExecutor:
         while crew.done:
             number, outcome = crew.done.popleft()
             self._done[number] = outcome
-        if self._arrivals != crew.arrivals:
-            self._arrivals = crew.arrivals
+        seen, self._seen = self._seen, (crew.arrivals, crew.rings)
+        if seen != self._seen:    # a new worker, or a larger ring, may take what they could not before
             self._hand_over(crew)
         crew.post()
 

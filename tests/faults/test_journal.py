@@ -1,32 +1,22 @@
 """A trainer is killed at any moment: what it had said it would record, more than a quarter of a second before, is in its files.
 
-The trainer writes a journal (tag, step, value, monotonic time) into a pipe *before* each call. Meanwhile a reader follows the run. Nothing
-may be found, by the reader or in the files, that the journal lacks.
+Meanwhile a reader follows the run. Nothing may be found, by the reader or in the files, that the journal lacks.
 """
 
 from __future__ import annotations
 
-import os
 import random
-import signal
-import struct
-import subprocess
-import threading
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
-from testkit import events, scripts
+from testkit import events, journal, scripts
 
 from summarykit import Run
 
 KILLS = 50
 AT_ONCE = 5
-PROMISED_SECS = 0.25
-ENTRY = struct.Struct("<cBqdd")
 
 TRAINER = """
 import os, random, struct, sys, time
@@ -51,33 +41,14 @@ while True:
     time.sleep(0.004 * draw.random())
 """
 
-Key = tuple[str, str, int, float]
-
-
 @dataclass
-class Trainer:
-    """One trainer with its journal, and a reader that follows it."""
+class Trainer(journal.Trainer):
+    """A reader follows it."""
 
-    directory: Path
-    seed: int
-    followed: list[Key] = field(default_factory=list)
-    over: bool = False
+    followed: list[journal.Key] = field(default_factory=list)
 
-    def start(self) -> None:
-        self.directory.mkdir()
-        self._read, write = os.pipe()
-        self.script = scripts.Script(TRAINER, (str(self.directory), str(write), str(self.seed)))
-        self.process = self.script.start(pass_fds=[write], stdout=subprocess.DEVNULL)
-        os.close(write)
-        self._journal: list[bytes] = []
-        self._threads = [threading.Thread(target=each) for each in (self._drain, self._follow)]
-        for thread in self._threads:
-            thread.start()
-
-    def _drain(self) -> None:
-        while data := os.read(self._read, 2**16):
-            self._journal.append(data)
-        os.close(self._read)
+    def watchers(self) -> list[Any]:
+        return [*super().watchers(), self._follow]
 
     def _follow(self) -> None:
         for point in Run(self.directory).follow(interval=0.05, stop=lambda: self.over):
@@ -85,53 +56,21 @@ class Trainer:
             if point.tag != "warm":
                 self.followed.append((point.kind, point.tag, point.step, value))
 
-    def wait_for_first_entry(self) -> None:
-        while not self._journal and self.process.poll() is None:
-            time.sleep(0.01)
-
-    def kill(self) -> None:
-        self.killed_at = time.monotonic()
-        self.process.send_signal(signal.SIGKILL)
-        _, errors = self.process.communicate()
-        assert self.process.returncode == -signal.SIGKILL, errors
-        self.over = True
-        for thread in self._threads:
-            thread.join(20)
-        assert not any(thread.is_alive() for thread in self._threads)
-
-    def journal(self) -> dict[Key, float]:
-        """When each value was announced."""
-        data = b"".join(self._journal)
-        entries = ENTRY.iter_unpack(data[: len(data) // ENTRY.size * ENTRY.size])
-        return {({b"s": "scalar", b"h": "histogram"}[kind], f"tag{tag}", step, value): at for kind, tag, step, value, at in entries}
-
     def judge(self) -> int:
         """Compare; gives the number of values that had to be there."""
-        journal = self.journal()
-        promised = {key for key, at in journal.items() if at < self.killed_at - PROMISED_SECS}
-        for layout in ("mindspore", "tensorboard"):
-            keys = list(self._found(layout))
-            assert len(keys) == len(set(keys)), f"{layout}: a value came twice"
-            assert set(keys) <= journal.keys(), f"{layout}: {set(keys) - journal.keys()}"
-            assert promised <= set(keys), f"{layout}: lost {sorted(promised - set(keys), key=lambda key: key[2])}"
+        announced, promised = self.journal().keys(), self.promised()
+        for layout in journal.LAYOUTS:
+            files = events.files(self.directory, layout)
+            read = [journal.read(path) for path in files]
+            assert all(torn == 0 for _, torn in read[:-1]), "a torn record that is not at the very end"
+            found = [key for keys, _ in read for key in keys]
+            assert len(found) == len(set(found)), f"{layout}: a value came twice"
+            assert set(found) <= announced, f"{layout}: {set(found) - announced}"
+            assert promised <= set(found), f"{layout}: lost {sorted(promised - set(found), key=lambda key: key[2])}"
         assert len(self.followed) == len(set(self.followed))
-        assert set(self.followed) <= journal.keys()
+        assert set(self.followed) <= announced
         assert promised <= set(self.followed)
         return len(promised)
-
-    def _found(self, layout: str) -> Iterator[Key]:
-        """What one format's files hold; they are sound but for a torn record at the very end."""
-        files = events.files(self.directory, layout)
-        assert all(events.whole(path)[1] == 0 for path in files[:-1])
-        for point in events.all_points(self.directory, layout):
-            if point.tag != "warm":
-                yield point.kind, point.tag, point.step, point.value if point.kind == "scalar" else smallest(point.value, layout)
-
-
-def smallest(message: bytes, layout: str) -> float:
-    """The minimum in a histogram message."""
-    fields: dict[int, Any] = dict(events.fields(message))
-    return struct.unpack("<d", fields[6 if layout == "mindspore" else 1])[0]
 
 
 @pytest.mark.slow
@@ -141,7 +80,7 @@ def test_fifty_kills_at_random_times(tmp_path):
     draw = random.Random(seed)
     promised = 0
     for first in range(0, KILLS, AT_ONCE):
-        trainers = [Trainer(tmp_path / str(number), number) for number in range(first, first + AT_ONCE)]
+        trainers = [Trainer(TRAINER, tmp_path / str(number), number) for number in range(first, first + AT_ONCE)]
         try:
             for trainer in trainers:
                 trainer.start()
@@ -151,8 +90,7 @@ def test_fifty_kills_at_random_times(tmp_path):
                 trainer.kill()
         finally:
             for trainer in trainers:
-                trainer.script.kill()
-                trainer.over = True
+                trainer.stop()
         promised += sum(trainer.judge() for trainer in trainers)
         assert [scripts.wait_until_gone(trainer.script.token, 5) for trainer in trainers] == [[]] * AT_ONCE
     assert promised > 100 * KILLS, "the trainers were too slow for this to prove anything"

@@ -16,6 +16,7 @@ import psutil
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 TOKEN = "SUMMARYKIT_TEST_TOKEN"
+HAS_WORKERS = all(hasattr(os, name) for name in ("memfd_create", "pidfd_open", "eventfd"))
 
 
 def environment(token: str, **extra: str) -> dict[str, str]:
