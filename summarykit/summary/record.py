@@ -124,7 +124,8 @@ class SummaryRecord(Recorder):
         """Add a value to the step that the next ``record()`` of this thread closes. The value may change afterwards: it is frozen here.
 
         Args:
-            plugin: ``"scalar"``, ``"histogram"``, ``"image"`` or ``"tensor"``.
+            plugin: the kind: ``"scalar"``, ``"histogram"``, ``"image"``, ``"tensor"``, ``"text"``, ``"audio"`` or another of
+                ``summarykit.kinds.KINDS``.
             name: the tag: any text but the empty one, up to 65,535 UTF-8 bytes, without NUL. Of two values of one kind and tag the last
                 wins.
             value: a number, or anything array-like: NumPy, PyTorch, JAX, MindSpore, nested lists. See ``summarykit.kinds`` for what

@@ -45,6 +45,24 @@ def test_the_loop_example_runs_around_a_users_own_code(run_script, block, tmp_pa
     run_script(USERS_OWN + block("loop example") + LOOK, cwd=tmp_path).expect_success()
 
 
+def test_the_writer_example_runs_as_pasted(run_script, block, tmp_path):
+    look = """
+import summarykit
+run = summarykit.Run("./runs/first")
+assert len(run.scalars("loss")) == len(run.scalars("accuracy/train")) == 100
+"""
+    assert run_script(block("writer example") + look, cwd=tmp_path).expect_success().stderr == ""
+
+
+def test_every_method_in_the_table_of_kinds_exists(readme):
+    import summarykit
+
+    table = readme.partition("## In place of")[2].partition("## ")[0]
+    methods = set(re.findall(r"`(add_\w+)`", table))
+    assert len(methods) >= 20
+    assert [name for name in sorted(methods) if not hasattr(summarykit.SummaryWriter, name)] == []
+
+
 def test_the_example_is_short(block):
     assert len([line for line in block("example").splitlines() if line.strip()]) <= 10
 
