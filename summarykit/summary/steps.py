@@ -15,11 +15,12 @@ def integer(step: Any) -> int:
     """
     if isinstance(step, float) and step.is_integer():
         step = int(step)
+    is_bool = isinstance(step, bool) or "bool" in str(getattr(step, "dtype", ""))
     try:
-        number = operator.index(step)
+        number = None if is_bool else operator.index(step)
     except TypeError:
         number = None
-    if number is None or isinstance(step, bool) or "bool" in str(getattr(step, "dtype", "")):
+    if number is None:
         raise TypeError(f"step must be an integer, got {step!r} ({type(step).__name__})")
     if not -(2**63) <= number < 2**63:
         raise ValueError(f"step must lie in [-2**63, 2**63), got {number}")
