@@ -96,7 +96,8 @@ def _count_before(values: Ints) -> Ints:
 
 def _lost(source: Source, twin: Source) -> list[Damage]:
     """Damage of a file that its twin does not make good: fewer points stand there, between those that both have, than were lost here."""
-    if is_sound(twin) or not source.damage:
+    whole = is_sound(twin)
+    if not source.damage or (whole and _missing(source, twin) >= sum(damage.records for damage in source.damage)):
         return []
     offsets, mine = _sequence(source)
     theirs = _sequence(twin)[1]
@@ -105,11 +106,19 @@ def _lost(source: Source, twin: Source) -> list[Damage]:
     lost = []
     for damage in source.damage:
         at = bisect.bisect_left(offsets, damage.offset)
+        if whole and not at:
+            continue    # what a file begins with is no point
         begin = next((place[point] + 1 for point in reversed(mine[:at]) if point in place), 0)
         end = next((place[point] for point in mine[at:] if point in place), len(theirs))
         if gained[end] - gained[begin] < damage.records:
             lost.append(damage)
     return lost
+
+
+def _missing(source: Source, twin: Source) -> int:
+    """How many points a file has less than its twin, of the kinds that both formats have (some are written into one of them only)."""
+    held = set(source.keys)
+    return sum(max(0, len(twin.track(key)) - (len(source.track(key)) if key in held else 0)) for key in twin.keys)
 
 
 _Place = tuple[Key, int, int]

@@ -12,6 +12,7 @@ from testkit.building import heavy, scalar
 
 from summarykit.reading import Run
 from summarykit.shapes import Image
+from summarykit.summary import SummaryWriter
 
 SESSION = "a" * 32
 IMAGES = [heavy("image", "im", step, Image(1, 1, 3, b"%d" % step)) for step in range(5)]
@@ -71,6 +72,21 @@ def test_a_loss_in_both_is_told(tmp_path):
     break_record(second, 21)    # it has one record more in front
     assert steps(tmp_path) == [step for step in range(50) if step != 19]
     assert len(Run(tmp_path).damage) == 2
+
+
+def test_a_loss_of_what_one_format_alone_has_is_told(tmp_path):
+    """Text stands in TensorBoard's file only: that MindSpore's is sound does not make it good."""
+    with SummaryWriter(tmp_path, formats=("mindspore", "tensorboard")) as writer:
+        for step in range(20):
+            writer.add_scalar("loss", 0.5, step)
+            writer.add_text("note", f"text number {step:05d}", step)
+    (path,) = tmp_path.glob("*tfevents*")
+    content = bytearray(path.read_bytes())
+    content[content.index(b"text number 00007")] ^= 0xFF
+    path.write_bytes(content)
+    run = Run(tmp_path)
+    assert (len(run.points("text", "note")), len(run.scalars("loss"))) == (19, 20)
+    assert [damage.records for damage in run.damage] == [1]
 
 
 def test_a_torn_file_is_completed_by_its_twin(tmp_path):
