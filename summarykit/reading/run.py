@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+from summarykit.formats.tensorboard import hparams
 from summarykit.reading import tables
 from summarykit.reading.damage import Damage
 from summarykit.reading.files import Files
@@ -18,7 +19,7 @@ from summarykit.reading.report import FileReport
 from summarykit.reading.series import Histograms, Scalars, Series, Tensors
 from summarykit.reading.surface import LossSurface
 from summarykit.reading.view import View
-from summarykit.shapes import Blob, Graph, LossLandscape, Point, Shape
+from summarykit.shapes import Blob, Graph, LossLandscape, Plugin, Point, Shape
 
 _SERIES: dict[str, type[Series]] = {
     "scalar": Scalars, "histogram": Histograms, "tensor": Tensors, "audio": Sounds, "embedding": Embeddings,
@@ -124,6 +125,14 @@ class Run:
     def metadata(self, tag: str) -> bytes:
         """What TensorBoard's plugin of a tag says of it, in its own form; empty where there is none."""
         return self._files.plugins.get(tag, ("", b""))[1]
+
+    def hparams(self) -> dict[str, bool | float | str]:
+        """The settings of the run, as last recorded: name -> value; empty where there are none."""
+        tag = f"{hparams.TAG}/session_start_info"
+        if tag not in self.tags().get("hparams", []):
+            return {}
+        value = self.points("hparams", tag)[-1].value
+        return hparams.settings(value.metadata) if isinstance(value, Plugin) else {}
 
     def graph(self) -> list[Graph]:
         """Every recorded graph, by age."""

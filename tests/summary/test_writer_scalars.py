@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from summarykit import Run, SummaryWriter
 from summarykit.formats import wire
-from summarykit.formats.tensorboard.hparams import settings
 
 
 def series(directory, tag):
@@ -141,7 +140,7 @@ def test_any_dictionaries_come_back(tmp_path_factory, steps):
 
 
 def hparams(directory):
-    return settings(Run(directory).points("hparams", "_hparams_/session_start_info")[0].value.metadata)
+    return Run(directory).hparams()
 
 
 def test_hp1_settings_go_into_the_run_itself(tmp_path):
@@ -182,3 +181,4 @@ def test_bad_settings_and_metrics_cost_themselves_only(tmp_path, hparam_dict, me
         writer.add_scalar("loss", 0.5, 1)
     assert series(tmp_path, "loss") == [(1, 0.5)]
     assert sum(writer.stats()["dropped"].values()) == 1
+    assert hparams(tmp_path) == ({"a": 1.0} if isinstance(hparam_dict, dict) else {})
