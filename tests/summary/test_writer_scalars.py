@@ -80,6 +80,7 @@ def test_as_runs_each_curve_is_where_the_peers_have_it(tmp_path):
         for step in range(5):
             writer.add_scalars("group/x", {"a": float(step), "b": 2.0}, step)
         writer.add_scalar("loss", 0.5, 1)
+        assert writer.flush()
         assert writer.stats()["recorded"] == 11
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["group_x_a", "group_x_b"]
     assert series(tmp_path / "group_x_a", "group/x") == [(step, float(step)) for step in range(5)]
