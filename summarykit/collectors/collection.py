@@ -87,6 +87,11 @@ class Collection:
         if due:
             self._collect(due, params)
 
+    def epoch_end(self, params: CallbackParams) -> None:
+        """An epoch has ended; its last step was seen."""
+        for part in self._parts:
+            self._ask(part.epoch_end, params)
+
     def reported_outside(self, values: Mapping[str, Any], prefix: str, step: int) -> None:
         """Values came from outside a step: of an epoch, or of an evaluation."""
         if values:
@@ -96,6 +101,13 @@ class Collection:
 
     def finish(self) -> None:
         """The run is over: collect the last step, from what it still holds; of one that an exception ended, what it reported."""
+        try:
+            self._collect_rest()
+        finally:
+            for part in self._parts:
+                self._ask(part.end)
+
+    def _collect_rest(self) -> None:
         params, self._params = self._params, None
         if params is None:
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -67,9 +68,12 @@ class SummaryCollector(Callback):
             num_process: see ``SummaryRecord``, as for the arguments from ``max_file_size`` on.
             collect_specified_data: what to collect. Bools: ``collect_metric``, ``collect_learning_rate``, ``collect_gradient``,
                 ``collect_input_data``, ``collect_tensor``, all True by default; ``histogram_regular``: a regular expression that
-                chooses parameters by the beginning of their names, by default None for the first five. MindSpore's other keys
-                ``collect_graph``, ``collect_train_lineage``, ``collect_eval_lineage``, ``collect_dataset_graph`` (bools) and
-                ``collect_landscape`` (a dict) are checked, but **this release does not collect what they ask for**.
+                chooses parameters by the beginning of their names, by default None for the first five. ``collect_landscape``, by
+                default None: weights for `SummaryLandscape`: ``{"intervals": [[1, 2, 3], [7, 8, 9]], "unit": "step" or "epoch",
+                "landscape_size": 40, "num_samples": 2048, "create_landscape": {"train": True, "result": True}, "max_bytes": None}``, of
+                which ``intervals`` is needed. MindSpore's other keys ``collect_graph``, ``collect_train_lineage``,
+                ``collect_eval_lineage``, ``collect_dataset_graph`` (bools) are checked, but **this release does not collect what they
+                ask for**.
             keep_default_action: True: keys that are not given keep their defaults. False: only what the given keys ask for is
                 collected.
             custom_lineage_data: your own description of the run: names with numbers or texts. Checked; not recorded by this release.
@@ -96,6 +100,8 @@ class SummaryCollector(Callback):
             collect_tensor_freq=None if collect_tensor_freq is None else positive("collect_tensor_freq", collect_tensor_freq),
             specified=specified_data(collect_specified_data, keep_default_action, self._part_types),
             custom_lineage_data=custom_lineage(custom_lineage_data),
+            summary_dir=Path(summary_dir),
+            fence=fence,
         )
         self._open = partial(
             SummaryRecord, summary_dir, num_process=num_process, max_file_size=max_file_size, raise_exception=raise_exception,
@@ -152,6 +158,7 @@ class SummaryCollector(Callback):
         if collection := self._running():
             params = run_context.original_args()
             collection.step_end(params)
+            collection.epoch_end(params)
             collection.reported_outside(params.get("epoch_reported", {}), "", params.cur_step_num)
 
     def on_train_end(self, run_context: RunContext) -> None:

@@ -60,6 +60,12 @@ class Part:
     def begin(self, params: CallbackParams) -> None:
         """Before training."""
 
+    def epoch_end(self, params: CallbackParams) -> None:
+        """After an epoch, for what is counted in epochs; values for the record are collected with the steps."""
+
+    def end(self) -> None:
+        """The run is over, however it ended: let go of what was acquired."""
+
     def prepare(self, params: CallbackParams) -> None:
         """Before a step that will be collected."""
 

@@ -11,6 +11,7 @@ PARTS: Registry[type[Part]] = Registry(
         "parameter": "summarykit.collectors.parameter:Parameter",
         "gradient": "summarykit.collectors.gradient:Gradient",
         "input_data": "summarykit.collectors.input_data:InputData",
+        "landscape": "summarykit.collectors.landscape:Landscape",
         "tensor": "summarykit.collectors.tensor:Tensor",
     },
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 Check = Callable[[Any], None]
@@ -28,12 +29,16 @@ class Settings:
         collect_tensor_freq: the same for tensors; None for the automatic rule.
         specified: key of ``collect_specified_data`` -> value, the defaults among them unless they are off.
         custom_lineage_data: the user's own description of the run.
+        summary_dir: the run's directory.
+        fence: whether copies of parameters may wait for the next optimizer step.
     """
 
     collect_freq: int
     collect_tensor_freq: int | None
     specified: Mapping[str, Any]
     custom_lineage_data: Mapping[str, Any]
+    summary_dir: Path = Path()
+    fence: bool = True
 
 
 def boolean(name: str, value: Any) -> None:
@@ -55,18 +60,9 @@ def positive(name: str, value: Any) -> int:
     return value
 
 
-def landscape(value: Any) -> None:
-    """Refuse what is no dict, None or False."""
-    if not (value is None or value is False or isinstance(value, dict)):
-        raise TypeError(f"collect_landscape: a dict, None or False is needed, got {value!r}")
-
-
 LATER: dict[str, Check] = {
-    "collect_landscape": landscape,
-    **{
-        name: lambda value, name=name: boolean(name, value)  # type: ignore[misc]
-        for name in ("collect_graph", "collect_train_lineage", "collect_eval_lineage", "collect_dataset_graph")
-    },
+    name: lambda value, name=name: boolean(name, value)  # type: ignore[misc]
+    for name in ("collect_graph", "collect_train_lineage", "collect_eval_lineage", "collect_dataset_graph")
 }
 """Keys of MindSpore's collector whose data this release does not collect yet."""
 

@@ -9,7 +9,7 @@ from typing import Any
 UNITS = ("step", "epoch")
 SIZES = range(3, 257)
 FEWEST = 3    # points that span a plane
-KEYS = ("landscape_size", "unit", "create_landscape", "num_samples", "intervals")
+KEYS = ("landscape_size", "unit", "create_landscape", "num_samples", "intervals", "max_bytes")
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class LandscapeSettings:
         train: draw a landscape around the path of each interval.
         result: draw one around the last weights.
         num_samples: samples of the data set that a loss is averaged over, > 0.
+        max_bytes: bytes that all checkpoints may take; None: as many as it needs.
     """
 
     intervals: tuple[tuple[int, ...], ...]
@@ -31,6 +32,7 @@ class LandscapeSettings:
     train: bool = True
     result: bool = True
     num_samples: int = 2048
+    max_bytes: int | None = None
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> LandscapeSettings:
@@ -53,7 +55,7 @@ class LandscapeSettings:
         if given is None:
             return self
         check(given)
-        fields = {key: given[key] for key in ("landscape_size", "unit", "num_samples") if key in given}
+        fields = {key: given[key] for key in ("landscape_size", "unit", "num_samples", "max_bytes") if key in given}
         fields |= dict(given.get("create_landscape", {}))
         if "intervals" in given:
             fields["intervals"] = _intervals(given["intervals"])
@@ -129,6 +131,7 @@ def _create(value: Any) -> None:
 _CHECKS = {
     "landscape_size": lambda value: integer("landscape_size", value, SIZES),
     "num_samples": lambda value: integer("num_samples", value, range(1, 2**63)),
+    "max_bytes": lambda value: value is None or integer("max_bytes", value, range(1, 2**63)),
     "unit": _unit,
     "create_landscape": _create,
     "intervals": _intervals,

@@ -106,8 +106,16 @@ def save(file: Path, arrays: Mapping[str, Array], told: Mapping[str, Any]) -> in
     Raises:
         OSError: it cannot be written.
     """
-    forms = {name: (each.dtype.name, each.shape) for name, each in arrays.items()}
-    return atomic.write(file, [header(forms, told), *map(_raw, arrays.values())])
+    return atomic.write(file, [_header_of(arrays, told), *map(_raw, arrays.values())])
+
+
+def size(arrays: Mapping[str, Array], told: Mapping[str, Any]) -> int:
+    """The number of bytes that `save` would write."""
+    return len(_header_of(arrays, told)) + sum(each.nbytes for each in arrays.values())
+
+
+def _header_of(arrays: Mapping[str, Array], told: Mapping[str, Any]) -> bytes:
+    return header({name: (each.dtype.name, each.shape) for name, each in arrays.items()}, told)
 
 
 def header(forms: Mapping[str, tuple[str, tuple[int, ...]]], told: Mapping[str, Any]) -> bytes:

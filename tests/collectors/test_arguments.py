@@ -43,6 +43,8 @@ LATER = ["collect_graph", "collect_train_lineage", "collect_eval_lineage", "coll
         ({DATA: {"histogram_regular": 3}}, TypeError, "histogram_regular: a regular expression"),
         ({DATA: {"histogram_regular": "["}}, ValueError, r"histogram_regular: '\[' is no regular expression: unterminated"),
         ({DATA: {"collect_landscape": True}}, TypeError, "collect_landscape: a dict, None or False is needed, got True"),
+        ({DATA: {"collect_landscape": {}}}, ValueError, "collect_landscape: 'intervals' is needed"),
+        ({DATA: {"collect_landscape": {"intervals": [[1, 2]]}}}, ValueError, "each of intervals needs at least 3 numbers"),
     ],
 )
 def test_a_bad_argument_is_refused_by_name(tmp_path, arguments, error, message):
@@ -105,5 +107,5 @@ def test_the_users_dictionary_stays_the_users(directory, network):
 def test_what_this_release_does_not_collect_is_told_where_it_is_asked_for(tmp_path, caplog):
     SummaryCollector(tmp_path, collect_specified_data={"collect_graph": False, "collect_landscape": None})
     assert caplog.messages == []
-    SummaryCollector(tmp_path, collect_specified_data={"collect_graph": True, "collect_landscape": {"landscape_size": 4}})
-    assert caplog.messages == ["collect_landscape, collect_graph: this release does not collect that yet"]
+    SummaryCollector(tmp_path, collect_specified_data={"collect_graph": True})
+    assert caplog.messages == ["collect_graph: this release does not collect that yet"]

@@ -31,7 +31,7 @@ class TorchNetwork(Network):
 
     def state(self) -> dict[str, Any]:
         """See `Network.state`."""
-        return {name: value.detach() for name, value in (*self.network.named_parameters(), *self.network.named_buffers())}
+        return dict((*self.network.named_parameters(), *self.network.named_buffers()))
 
     def trained(self) -> list[str]:
         """See `Network.trained`."""
