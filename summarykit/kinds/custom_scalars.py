@@ -21,6 +21,7 @@ class CustomScalarsKind:
     """
 
     name = "custom_scalars"
+    light = True
 
     def snapshot(self, value: Any, **options: Any) -> Plugin:
         """Check and encode it.

@@ -55,6 +55,7 @@ class HParamsKind:
     """
 
     name = "hparams"
+    light = True
 
     def snapshot(
         self,

@@ -29,6 +29,8 @@ class Made:
 class Ready:
     """A kind whose values are shapes; it is in no registry, since a shape's maker knows its name."""
 
+    light = True
+
     def __init__(self, name: str) -> None:
         """Name the kind."""
         self.name = name

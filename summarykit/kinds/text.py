@@ -20,6 +20,7 @@ class TextKind:
     """
 
     name = "text"
+    light = True
 
     def snapshot(self, value: Any, **options: Any) -> Plugin:
         """Encode it as UTF-8.

@@ -10,7 +10,7 @@ from queue import Empty, SimpleQueue
 from typing import NamedTuple, Protocol
 
 from summarykit.shapes import Array, Point
-from summarykit.writing.job import Task
+from summarykit.writing.job import Task, is_light
 from summarykit.writing.records import Records
 
 
@@ -84,9 +84,9 @@ class ThreadExecutor(Local):
         self._thread: threading.Thread | None = None
 
     def submit(self, task: Task) -> None:
-        """Accept a task; where no thread can be started any more, do it here."""
+        """Accept a task; do it here where it is not worth a thread, or where none can be started any more."""
         self.submitted += 1
-        if self._thread is None and not self._start():
+        if self._thread is None and (is_light(task.job) or not self._start()):
             self._done.append(perform(task))
         else:
             self._tasks.put(task)

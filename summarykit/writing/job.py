@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from summarykit.kinds import Kind
+from summarykit.kinds.arrays import Later
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,3 +25,9 @@ class Task(NamedTuple):
     job: Job
     step: int
     wall_time: float
+
+
+def is_light(job: Job) -> bool:
+    """Whether reducing it is no work: a kind may say so by an attribute ``light``, and the values must be in host memory."""
+    snapshot = job.snapshot
+    return getattr(job.kind, "light", False) and (not isinstance(snapshot, Later) or snapshot.settled)

@@ -6,12 +6,11 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from summarykit.kinds.arrays import Later, Typed
 from summarykit.shapes import Array
 from summarykit.writing.crew import Crew
 from summarykit.writing.executor import Executor, Outcome, ThreadExecutor, perform
 from summarykit.writing.hired import hindrance
-from summarykit.writing.job import Job, Task
+from summarykit.writing.job import Task, is_light
 from summarykit.writing.options import WriterOptions
 
 START_BYTES = 128 * 2**20
@@ -145,9 +144,3 @@ class ProcessExecutor:
         for task in self._thread.take_back():
             if not crew.offer(self._numbers[task], task, now=True):
                 self._thread.submit(task)
-
-
-def is_light(job: Job) -> bool:
-    """Whether reducing it is no work: a kind may say so by an attribute ``light``, and the values must be in host memory."""
-    snapshot = job.snapshot
-    return getattr(job.kind, "light", False) and (isinstance(snapshot, Typed) or (isinstance(snapshot, Later) and snapshot.settled))
