@@ -53,6 +53,21 @@ class Writer:
         self.record.add_value("image", tag, pixels)
         self.record.record(step)
 
+    def tensor(self, tag: str, values: Any, step: int) -> None:
+        """One whole array."""
+        self.record.add_value("tensor", tag, values)
+        self.record.record(step)
+
+    def model_step(self, histograms: Any, scalars: Any, pixels: Any, step: int) -> None:
+        """A step that records arrays and numbers, given as pairs, and an image."""
+        record = self.record
+        for tag, values in histograms:
+            record.add_value("histogram", tag, values)
+        for tag, value in scalars:
+            record.add_value("scalar", tag, value)
+        record.add_value("image", "input", pixels)
+        record.record(step)
+
     def flush(self) -> None:
         """All into the file."""
         self.record.flush()

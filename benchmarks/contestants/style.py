@@ -49,6 +49,17 @@ class TensorBoardStyle(Plain):
         """One image."""
         self.writer.add_image(tag, pixels, step, dataformats="HWC")
 
+    def tensor(self, tag: str, values: Any, step: int) -> None:
+        """One whole array."""
+        self.writer.add_tensor(tag, values, step)
+
+    def model_step(self, histograms: Any, scalars: Any, pixels: Any, step: int) -> None:
+        """A step that records arrays and numbers, given as pairs, and an image."""
+        for tag, values in histograms:
+            self.histogram(tag, values, step)
+        self.log(scalars, step)
+        self.image("input", pixels, step)
+
     def flush(self) -> None:
         """All into the file."""
         self.writer.flush()

@@ -173,11 +173,11 @@ class Crew:
             self._end()
 
     def _tend(self) -> None:
+        if len(self._hired) < self._count and time.monotonic() >= self._not_before:
+            self._hire()    # before its ring is made, so that it imports meanwhile
         if self._too_small():
             self._enlarge()
         self._retire()
-        if len(self._hired) < self._count and time.monotonic() >= self._not_before:
-            self._hire()
 
     def _too_small(self) -> bool:
         return not self._refused and (self._ring is None or self._ring.capacity < self.room)
@@ -188,6 +188,9 @@ class Crew:
         except (OSError, MemoryError, ValueError) as error:
             self._refused = True
             self._say("ring", "no memory to share with worker processes (%s); what has no place is worked on in a thread", error)
+            if self._ring is None:
+                self._count = 0
+                self._dismiss()
             return
         with self._lock:
             self._rings[ring.fd] = self._ring = ring
@@ -206,9 +209,6 @@ class Crew:
                     each.post()
 
     def _hire(self) -> None:
-        if self._ring is None:
-            self._count = 0
-            return
         try:
             hired = Hired(self._options)
         except OSError as error:
@@ -299,14 +299,19 @@ class Crew:
     def _waiting(self) -> bool:
         return any(each.channel.waiting for each in self._hired)
 
-    def _end(self) -> None:
-        for each in self._hired:
-            self.returned.extend(each.doing.items())
-            each.dismiss()
-        for each in self._hired:
-            each.bury()
+    def _dismiss(self) -> None:
+        """Let all workers go; what they did not finish comes back."""
         with self._lock:
-            self._hired.clear()
+            leaving, self._hired = self._hired, []
+            for each in leaving:
+                self.returned.extend(each.doing.items())
+                each.dismiss()
+            for each in leaving:
+                each.bury()
+
+    def _end(self) -> None:
+        self._dismiss()
+        with self._lock:
             self._ring = None
             for ring in self._rings.values():
                 ring.close()

@@ -57,6 +57,7 @@ class Hired:
     Attributes:
         ready: it has imported what it needs.
         doing: what it has not answered yet, by number, in the order in which it was told.
+        load: bytes of that.
         known: what it has and is not settled: held until it is told so, since it reads their memory when the trainer dies.
     """
 
@@ -85,6 +86,7 @@ class Hired:
         self.channel = Channel(here)
         self.ready = False
         self.doing: dict[int, Task] = {}
+        self.load = 0
         self.known: dict[int, Any] = {}
         self._outbox: list[Any] = [Hello(options)]
         self._leaving: list[Any] = []    # memory that may be used again once it has been told
@@ -103,6 +105,7 @@ class Hired:
             self._heard_at = time.monotonic()
         if order.now:
             self.doing[order.number] = task
+            self.load += task.job.nbytes
         self.known[order.number] = memory
         self._outbox.append(order)
 
@@ -129,6 +132,7 @@ class Hired:
                     self.ready = True
                 else:
                     task = self.doing.pop(message.number)
+                    self.load -= task.job.nbytes
                     self.known[message.number] = None    # it has the result, and needs the memory no more
                     yield task, message
 
@@ -136,11 +140,6 @@ class Hired:
     def age(self) -> float:
         """Seconds since its start."""
         return time.monotonic() - self._started_at
-
-    @property
-    def load(self) -> int:
-        """Bytes of what it is doing."""
-        return sum(task.job.nbytes for task in self.doing.values())
 
     def at(self) -> int | None:
         """The number of the task that it is at, or was at when it ended; None where it is at none."""

@@ -13,7 +13,7 @@ from summarykit.writing.hired import hindrance
 from summarykit.writing.job import Task, is_light
 from summarykit.writing.options import WriterOptions
 
-START_BYTES = 128 * 2**20
+START_BYTES = 64 * 2**20
 """Bytes after which workers are started: a short job does not pay for them."""
 
 LIGHTER = 8

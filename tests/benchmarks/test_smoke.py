@@ -7,7 +7,10 @@ import sys
 
 import pytest
 
-SCRIPTS = {"scalars": 8, "short": 8, "start": 6, "idle": 1, "memory": 1, "histograms": 4, "images": 3, "writer": 5, "reading": 3}
+SCRIPTS = {
+    "scalars": 8, "short": 8, "start": 6, "idle": 1, "memory": 1, "histograms": 10, "images": 6, "tensors": 8, "mixed_step": 4, "writer": 5,
+    "reading": 3,
+}  # fmt: skip
 
 
 def run(checkout, script, *options):

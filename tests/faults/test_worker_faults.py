@@ -15,7 +15,7 @@ from testkit import events, records, scripts
 
 from summarykit import Run
 
-pytestmark = pytest.mark.skipif(not scripts.HAS_WORKERS, reason="no worker processes on this system")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not scripts.HAS_WORKERS, reason="no worker processes on this system")]
 
 # A smaller model than in the test of kills: about 8 MB a step.
 START = """

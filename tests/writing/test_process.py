@@ -417,6 +417,7 @@ def test_close_waits_for_what_is_with_the_workers(tmp_path, monkeypatch):
     check_run(tmp_path, 5, arrays)
 
 
+@pytest.mark.slow
 def test_a_hundred_records_leave_nothing_behind(tmp_path, monkeypatch):
     """Files, threads, processes, mappings."""
     monkeypatch.setattr(process, "START_BYTES", 1)
