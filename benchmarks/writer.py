@@ -25,6 +25,7 @@ def nothing(tag: str, value: float, step: int) -> None:
 
 def measure(contestant: Any, directory: str, calls: int, groups: int) -> dict[str, Any]:
     """Record ``calls`` scalars one by one, and ``groups`` times 20 in one call, each with a writer of its own."""
+    group = grouped(contestant, f"{directory}/group", groups)
     drawn = random.Random(0)
     numbers = [drawn.random() for _ in TAGS]
     null = loop(nothing, numbers, calls)
@@ -33,7 +34,7 @@ def measure(contestant: Any, directory: str, calls: int, groups: int) -> dict[st
     thread = loop(writer.add_scalar, numbers, calls)
     writer.close()
     tree = watch.read().tree
-    return {"net": (thread - null) / calls, "tree": tree / calls, **grouped(contestant, f"{directory}/group", groups)}
+    return {"net": (thread - null) / calls, "tree": tree / calls, **group}
 
 
 def loop(add: Callable[[str, float, int], object], numbers: list[float], calls: int) -> float:
