@@ -99,6 +99,7 @@ class MediaCalls(DirectRecorder):
         fps: float = 4,
         walltime: float | None = None,
         dataformats: str = "NTCHW",
+        encoding: str = "apng",
     ) -> None:
         """Record a video, as an animated picture.
 
@@ -109,8 +110,10 @@ class MediaCalls(DirectRecorder):
             fps: frames a second.
             walltime: see `MediaCalls`.
             dataformats: the meaning of the axes: clips, time, channels, height, width.
+            encoding: ``"apng"``, which the viewers show, or ``"mp4"``, which the reader gives back (see ``VideoKind``).
         """
-        self._record("video", tag, vid_tensor, global_step, walltime, fps=4 if fps is None else fps, dataformat=dataformats)
+        options = {"fps": 4 if fps is None else fps, "dataformat": dataformats, "encoding": encoding}
+        self._record("video", tag, vid_tensor, global_step, walltime, **options)
 
     def add_audio(
         self, tag: str, snd_tensor: Any, global_step: int | None = None, sample_rate: int = 44100, walltime: float | None = None
