@@ -22,7 +22,7 @@ ALLOWED = {
 }
 
 
-PACKAGES = "safetensors|distributed|keras|torch|ml_dtypes|pandas|pyarrow|polars|PIL|matplotlib|onnx|sklearn|isal|google_crc32c"
+PACKAGES = "av'|safetensors|distributed|keras|torch|ml_dtypes|pandas|pyarrow|polars|PIL|matplotlib|onnx|sklearn|isal|google_crc32c"
 EXTRAS = {
     rf"could not import '({PACKAGES})": "an extra of the full environment",
     r"grpcio-tools is not installed": "builds the descriptors, which are committed",
