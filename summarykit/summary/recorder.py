@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from contextlib import nullcontext, suppress
 from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 
@@ -29,6 +30,7 @@ class Recorder:
 
     def __init__(self, writer: Writer) -> None:
         """Record into a writer."""
+        self._finalizer: weakref.finalize[..., Any] | None = None
         self._adopt(writer)
 
     def _adopt(self, writer: Writer) -> None:
@@ -36,7 +38,10 @@ class Recorder:
         self._lending = Lending(writer.allocate)
         self._strict = writer.options.raise_exception
         self._fence = writer.options.fence
-        weakref.finalize(self, writer.close_later).atexit = False
+        if self._finalizer is not None:
+            self._finalizer.detach()    # of a writer that was closed
+        self._finalizer = weakref.finalize(self, writer.close_later)
+        self._finalizer.atexit = False
 
     def flush(self, sync: bool = False) -> bool:
         """Wait until everything recorded is in the file.
@@ -88,10 +93,8 @@ class Recorder:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if error is None:
+        with nullcontext() if error is None else suppress(StorageError):    # which must not take the place of what ended training
             self.close()
-        else:
-            self._writer.close()    # a storage error must not take the place of the one that ended training
 
     def _freeze(self, plugin: str, tag: str, value: Any, options: dict[str, Any]) -> Frozen | None:
         """Let its kind freeze a value; None where it is refused.

@@ -61,7 +61,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         resume: int | None = None,
         rank: int = 0,
         fence: bool = True,
-        **kwargs: Any,
+        num_process: int = 1,
     ) -> None:
         """Check the arguments and make the directory; files come with the first value.
 
@@ -85,7 +85,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
             resume: ``purge_step``, by the name that SummaryRecord has for it.
             rank: rank of this process in a distributed run: above 0 the files go into ``rank_<k>/`` below ``log_dir``.
             fence: see ``SummaryRecord``.
-            **kwargs: accepted for tensorboardX's sake.
+            num_process: worker processes for heavy values, as in `SummaryRecord`; 0: a thread does all.
 
         Raises:
             TypeError: an argument of the wrong type.
@@ -100,7 +100,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         self._arguments: dict[str, Any] = {
             "log_dir": chosen, "flush_secs": flush_secs, "filename_suffix": filename_suffix, "write_to_disk": write_to_disk,
             "formats": formats, "add_scalars_as": add_scalars_as, "max_file_size": max_file_size, "on_full": on_full,
-            "raise_exception": raise_exception, "rank": rank, "fence": fence,
+            "raise_exception": raise_exception, "rank": rank, "fence": fence, "num_process": num_process,
         }  # fmt: skip
         self._charts, self._curves = {}, {}
         self._children: dict[str, SummaryWriter] = {}
@@ -116,6 +116,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
             rank=rank,
             raise_exception=raise_exception,
             fence=fence,
+            num_process=num_process,
         )
         if write_to_disk:
             options.make_directory()

@@ -10,6 +10,7 @@ import os
 import pickle
 import threading
 import time
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -200,6 +201,31 @@ def test_a_closed_writer_opens_new_files_when_it_is_used_again(tmp_path):
     assert len(series(tmp_path, "loss")) == 4
 
 
+def test_after_an_error_it_can_be_used_again(tmp_path):
+    writer = SummaryWriter(tmp_path)
+    with pytest.raises(KeyError), writer:
+        writer.add_scalar("loss", 0.5, 1)
+        writer.add_scalar("loss", 0.5, 2)
+        raise KeyError
+    writer.add_scalar("loss", 0.5, 3)
+    writer.close()
+    assert Run(tmp_path).scalars("loss").step.tolist() == [1, 2, 3]
+
+
+def test_writers_that_were_closed_are_let_go(tmp_path):
+    writer = SummaryWriter(tmp_path)
+    writer.add_scalar("loss", 0.5, 1)
+    writer.close()
+    old = weakref.ref(writer._writer)
+    writer.add_scalar("loss", 0.5, 2)
+    end = time.monotonic() + 10
+    while old() is not None and time.monotonic() < end:    # the pump looks at it once more
+        time.sleep(0.05)
+        gc.collect()
+    assert old() is None
+    writer.close()
+
+
 def test_without_a_directory_it_makes_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with SummaryWriter(comment="_lr0.1") as writer:
@@ -236,6 +262,9 @@ def test_nothing_on_the_disk(tmp_path):
     ({"purge_step": 1.5}, TypeError, "resume"),
     ({"purge_step": 1, "resume": 2}, ValueError, "purge_step"),
     ({"rank": -1}, ValueError, "rank"),
+    ({"flush_sec": 3}, TypeError, "flush_sec"),
+    ({"num_process": -1}, ValueError, "num_process"),
+    ({"fence": "no"}, TypeError, "fence"),
 ])  # fmt: skip
 def test_bad_arguments_raise_at_construction(tmp_path, arguments, error, name):
     with pytest.raises(error, match=name):
