@@ -26,6 +26,7 @@ from summarykit.writing.options import check_choice, check_directory, check_inte
 CURVES = ("chart", "runs")
 
 _LONGEST_PAUSE = 0.1    # seconds
+_PASSED_ON = ("max_file_size", "on_full", "rank", "raise_exception", "fence", "num_process")
 
 
 class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
@@ -109,14 +110,9 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
             directory=check_directory("log_dir", self.log_dir),
             prefix=f"events{filename_suffix or ''}",
             formats=formats if isinstance(formats, str) else tuple(formats),    # type: ignore[arg-type]  # refused by WriterOptions
-            max_file_size=max_file_size,
             flush_secs=min(flush_secs, _LONGEST_PAUSE),
-            on_full=on_full,
             resume=_one_of(purge_step, resume),
-            rank=rank,
-            raise_exception=raise_exception,
-            fence=fence,
-            num_process=num_process,
+            **{name: self._arguments[name] for name in _PASSED_ON},
         )
         if write_to_disk:
             options.make_directory()
