@@ -56,8 +56,8 @@ class Cells:
             self._write(json.dumps(names).encode(), 0xFFFFFFFF)
         if names != self.names:
             raise ValueError(f"measured {', '.join(names)}, but {', '.join(self.names)} before")
+        self._know(block, values)    # before it is written: it may not fit
         self._write(np.ascontiguousarray(values, "<f8").tobytes(), block)
-        self._know(block, values)
 
     def close(self) -> None:
         """Close the file."""
@@ -83,7 +83,7 @@ class Cells:
         while len(data) - place >= _HEAD.size:
             block, length, crc = _HEAD.unpack_from(data, place)
             content = data[place + _HEAD.size : place + _HEAD.size + length]
-            if len(content) < length or zlib.crc32(content) != crc:
+            if len(content) < length or zlib.crc32(content) != crc or (place and block >= len(self._blocks)):
                 break
             if place == 0:
                 self._begin(json.loads(content))

@@ -43,7 +43,7 @@ class Grid:
         rows, columns = self.cells.T
         return np.concatenate([self.extra.reshape(-1, 2), np.stack([self.x[columns], self.y[rows]], axis=1)])
 
-    @property
+    @cached_property
     def blocks(self) -> list[range]:
         """The points in pieces, each computed as one: what a block holds never depends on what is already known."""
         return [range(start, min(start + BLOCK, len(self.points))) for start in range(0, len(self.points), BLOCK)]

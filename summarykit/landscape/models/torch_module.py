@@ -14,10 +14,13 @@ import numpy as np
 
 from summarykit.kinds.arrays import typed
 from summarykit.landscape import samples
+from summarykit.landscape.models import torch_points
 from summarykit.landscape.models.base import Evaluation, LandscapeModel, Network, unfit
-from summarykit.shapes import Array
+from summarykit.landscape.plane import Plane
+from summarykit.notices import logger
+from summarykit.shapes import Array, Floats
 
-_MERGED = 1 << 19    # elements of a merged batch: enough to hide the cost of a call, small enough for the caches
+_MERGED = 1 << 17    # elements of a merged batch: enough to hide the cost of a call, small enough for the caches
 
 
 class TorchNetwork(Network):
@@ -68,10 +71,25 @@ class TorchModel(LandscapeModel):
         batches = [samples.changed(batch, self._here) for batch in samples.take(dataset, evaluation.num_samples)]
         self._batches = batches if evaluation.training else samples.merged(batches, self._torch.cat, _MERGED)
         self._sizes = [samples.size_of(batch) for batch in self._batches]
+        fit = not evaluation.training and evaluation.batch_norm == "stored" and torch_points.pays(network)
+        self._together = torch_points.Together(network, _called, self._metrics, self._batches) if fit else None
 
     def prepare(self) -> None:
         """See `LandscapeModel.prepare`."""
         self._network.train(self._evaluation.training)
+
+    def survey(self, plane: Plane, points: Floats) -> list[Mapping[str, float]]:
+        """See `LandscapeModel.survey`; a module or metric that does not allow several points at once is measured at one after the other."""
+        if self._together is not None:
+            self.weights.load(plane.at(0, 0))    # for all that does not move
+            try:
+                rows = self._together.survey(plane, points)
+            except (RuntimeError, ValueError, TypeError) as error:
+                logger.info("landscape: one point after the other, since several at once failed: %s", error)
+                self._together = None
+            else:
+                return [dict(zip(self._metrics, row, strict=True)) for row in rows.tolist()]
+        return super().survey(plane, points)
 
     @contextmanager
     def restored(self) -> Iterator[None]:
@@ -96,18 +114,10 @@ class TorchModel(LandscapeModel):
         """The means of all metrics, as a float64 tensor."""
         means = []
         for batch in self._batches:
-            outputs, target = self._called(batch)
+            outputs, target = _called(self._network, batch)
             means.append(self._torch.stack([self._torch.as_tensor(metric(outputs, target)).double() for metric in self._metrics.values()]))
         shares = self._torch.tensor(self._sizes, dtype=self._torch.float64, device=means[0].device)
         return (self._torch.stack(means) * (shares / shares.sum())[:, None]).sum(0)
-
-    def _called(self, batch: Any) -> tuple[Any, Any]:
-        """Outputs and target: the target is the last of a tuple; of a mapping all are arguments, and all are the target."""
-        if isinstance(batch, Mapping):
-            return self._network(**batch), batch
-        if isinstance(batch, (tuple, list)) and len(batch) > 1:
-            return self._network(*batch[:-1]), batch[-1]
-        return self._network(batch[0] if isinstance(batch, (tuple, list)) else batch), batch
 
     def _estimate(self) -> None:
         """Statistics of batch normalisation from the samples: the mean over the batches."""
@@ -118,7 +128,7 @@ class TorchModel(LandscapeModel):
             module.momentum = None    # torch's sign for: average all
             module.train()
         for batch in self._batches:
-            self._called(batch)
+            _called(self._network, batch)
         for module, momentum in zip(normal, kept, strict=True):
             module.momentum = momentum
             module.eval()
@@ -126,3 +136,12 @@ class TorchModel(LandscapeModel):
     def _here(self, leaf: Any) -> Any:
         tensor = leaf if isinstance(leaf, self._torch.Tensor) else self._torch.as_tensor(np.asarray(leaf))
         return tensor.detach().to(self._device)
+
+
+def _called(network: Any, batch: Any) -> tuple[Any, Any]:
+    """Outputs and target: the target is the last of a tuple; of a mapping all are arguments, and all are the target."""
+    if isinstance(batch, Mapping):
+        return network(**batch), batch
+    if isinstance(batch, (tuple, list)) and len(batch) > 1:
+        return network(*batch[:-1]), batch[-1]
+    return network(batch[0] if isinstance(batch, (tuple, list)) else batch), batch
