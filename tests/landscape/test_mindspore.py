@@ -1,0 +1,67 @@
+"""MindSpore's own landscapes are the measure: same checkpoints, same network, same samples, in MindSpore's environment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from summarykit import Run
+
+pytestmark = pytest.mark.shared
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+OURS = """
+import logging, shutil, sys
+import mindspore as ms
+from mindspore.train import Loss
+sys.path.insert(0, sys.argv[1] + "/made_with")
+import tinynet
+from summarykit.landscape import MindSporeRecipe, SummaryLandscape
+ms.set_context(mode=ms.GRAPH_MODE)
+ms.set_device("CPU")
+shutil.copytree(sys.argv[1] + "/graph_mode/ckpt_dir", sys.argv[2] + "/ckpt_dir")
+metrics = {"Loss": Loss()}
+net, model = tinynet.build(metrics, with_opt=True)    # with an optimizer, whose step must not run
+def state():
+    return {name: value.asnumpy().tobytes() for name, value in net.parameters_dict().items()}
+before, modes = state(), [cell.training for _, cell in net.cells_and_names()]
+SummaryLandscape(sys.argv[2]).gen_landscapes_with_multi_process(
+    lambda: (model, net, tinynet.dataset(16, 8), metrics), recipe=MindSporeRecipe())
+assert state() == before
+assert [cell.training for _, cell in net.cells_and_names()] == modes
+SummaryLandscape(sys.argv[2]).gen_landscapes_with_multi_process(
+    lambda: (model, net, tinynet.dataset(16, 8), metrics), output=sys.argv[2] + "/plain")
+assert state() == before
+"""
+
+
+@pytest.fixture(scope="module")
+def mindspore() -> Path:
+    python = Path(os.environ.get("SUMMARYKIT_ENVS", CHECKOUT / ".envs")) / "mindspore/bin/python"
+    if not python.exists():
+        pytest.skip(f"mindspore not installed: no {python}")
+    return python
+
+
+def test_its_numbers_are_reproduced(mindspore, shared, tmp_path):
+    """Axes and path within rounding of float32, losses within 1e-6: training mode, layer-wise directions, margin of 20 %."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    command = [mindspore, "-c", OURS, shared / "data/mindspore", folder]
+    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(CHECKOUT)}, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr[-3000:]
+    theirs, ours = Run(shared / "data/mindspore/landscape_1dev").landscapes(), Run(folder).landscapes()
+    for seen, found in zip(theirs[:2], ours[:2], strict=True):
+        for axis in "xyz":
+            np.testing.assert_allclose(getattr(found, axis), getattr(seen, axis), atol=1e-6)
+            np.testing.assert_allclose(getattr(found.path, axis), getattr(seen.path, axis), atol=1e-6)
+        assert found.path.steps.tolist() == seen.path.steps.tolist()
+        np.testing.assert_allclose(found.convergence, seen.convergence, atol=1e-6)
+    np.testing.assert_allclose(ours[2].convergence, theirs[2].convergence, atol=1e-6)    # the directions there are random
+    plain = Run(folder / "plain").landscapes()
+    assert all(np.isfinite(each.z).all() for each in plain)
+    assert plain[1].convergence[2] != pytest.approx(ours[1].convergence[2], rel=1e-3)    # by stored statistics
