@@ -10,8 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from summarykit.collectors import SummaryCollector
+    from summarykit.collectors import LandscapeCollector, SummaryCollector
     from summarykit.errors import ClosedError, MissingExtraError, RefusedValueError, StorageError, SummaryKitError
+    from summarykit.landscape import LossSurface, SummaryLandscape
     from summarykit.reading import Run, convert, repair, runs, verify
     from summarykit.summary import MetricWriter, SummaryRecord, SummaryWriter
     from summarykit.training import Callback, CallbackList, Loop, RunContext
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "summarykit.collectors": ("SummaryCollector",),
+    "summarykit.collectors": ("LandscapeCollector", "SummaryCollector"),
     "summarykit.errors": ("ClosedError", "MissingExtraError", "RefusedValueError", "StorageError", "SummaryKitError"),
+    "summarykit.landscape": ("LossSurface", "SummaryLandscape"),
     "summarykit.reading": ("Run", "convert", "repair", "runs", "verify"),
     "summarykit.summary": ("MetricWriter", "SummaryRecord", "SummaryWriter"),
     "summarykit.training": ("Callback", "CallbackList", "Loop", "RunContext"),
@@ -28,8 +30,9 @@ _HOMES = {
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "Callback", "CallbackList", "ClosedError", "Loop", "MetricWriter", "MissingExtraError", "RefusedValueError", "Run", "RunContext",
-    "StorageError", "SummaryCollector", "SummaryKitError", "SummaryRecord", "SummaryWriter", "convert", "repair", "runs", "verify",
+    "Callback", "CallbackList", "ClosedError", "LandscapeCollector", "Loop", "LossSurface", "MetricWriter", "MissingExtraError",
+    "RefusedValueError", "Run", "RunContext", "StorageError", "SummaryCollector", "SummaryKitError", "SummaryLandscape", "SummaryRecord",
+    "SummaryWriter", "convert", "repair", "runs", "verify",
 ]  # fmt: skip
 
 
