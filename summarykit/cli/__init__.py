@@ -23,6 +23,7 @@ COMMANDS: Registry[Command] = Registry(
         "repair": "summarykit.cli.repair",
         "convert": "summarykit.cli.convert",
         "export": "summarykit.cli.export",
+        "landscape": "summarykit.cli.landscape",
         "demo": "summarykit.cli.demo",
     },
 )

@@ -41,9 +41,9 @@ def write(file: Path, runs: select.Runs, args: argparse.Namespace) -> int:
     return OK
 
 
-def page(title: str, content: dict[str, Any]) -> str:
+def page(title: str, content: dict[str, Any], form: str = "page.html") -> str:
     """The page as text, in ASCII. Nothing in ``content`` can end the element that it stands in: it has no ``<``, ``>`` or ``&``."""
-    template = resources.files("summarykit.cli").joinpath("page.html").read_text(encoding="ascii")
+    template = resources.files("summarykit.cli").joinpath(form).read_text(encoding="ascii")
     data = spell.text(content)
     for char in "<>&":
         data = data.replace(char, f"\\u{ord(char):04x}")

@@ -19,7 +19,8 @@ def plot(surface: LossLandscape, ax: Any, levels: int) -> Any:
         return _curve(surface, ax)
     z, bounds = clipped(surface.z)
     filled = ax.contourf(surface.x, surface.y, z, np.linspace(*bounds, levels + 1), cmap="viridis", extend="max")
-    ax.contour(surface.x, surface.y, z, np.linspace(*bounds, levels // 2 + 1), colors="white", linewidths=0.4, alpha=0.6)
+    lines = bounds[0] + (bounds[1] - bounds[0]) * np.linspace(0, 1, levels // 2 + 1)[1:] ** 2    # closer near the lowest
+    ax.contour(surface.x, surface.y, z, lines, colors="white", linewidths=0.4, alpha=0.6)
     ax.figure.colorbar(filled, ax=ax, label="loss")
     if surface.path is not None:
         _path(surface.path, surface.unit, ax)
