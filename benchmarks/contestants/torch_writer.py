@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch.utils.tensorboard import SummaryWriter
 
 from contestants.style import TensorBoardStyle
@@ -17,6 +18,10 @@ class Writer(TensorBoardStyle):
 
     def __init__(self, directory: str) -> None:
         self.writer = SummaryWriter(directory)
+
+    def tensor(self, tag: str, values: Any, step: int) -> None:
+        """One whole array; it takes tensors only."""
+        self.writer.add_tensor(tag, torch.from_numpy(values), step)
 
     def histogram_kernel(self, values: Any) -> Any:
         """A histogram in the default buckets, not written."""

@@ -36,7 +36,7 @@ MOST_FAILURES = 3
 
 _BACK_OFF_SECS = (0.0, 0.5, 2.0, 10.0, 60.0)    # before the next start, by the number of ends in a row
 _STEADY_SECS = 60.0    # a worker that has lived so long makes the ends before it forgotten
-_CRASHES = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT}
+_CRASHES = {getattr(signal, name, None) for name in ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT")}    # Windows has not all of them
 
 
 class Crew:

@@ -282,7 +282,7 @@ assert record.stats()["dropped"] == {}, record.stats()
             steps.setdefault(point.tag, []).append(point.step)
         for prefix, last in [("", 60), *((f"child{k}/", 5) for k in range(4))]:
             assert all(steps[f"{prefix}h{tag}"] == list(range(1, last + 1)) for tag in range(HISTOGRAMS))
-    assert done.stderr == ""
+    assert "summarykit" not in done.stderr    # Python 3.12 and later warns of every fork of a process with threads
     done.expect_nothing_left()
 
 
