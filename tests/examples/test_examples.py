@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 from testkit import records
 
-NEEDS = {"digits": "sklearn"}
+NEEDS = {
+    "digits": ("sklearn",),
+    "landscape_lenet": ("sklearn", "torch"),
+    "landscape_resnet": ("sklearn", "torch"),
+    "landscape_dask": ("distributed",),
+    "landscape_lenet_mindspore": ("mindspore",),
+}
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"))
 
 
@@ -17,8 +23,8 @@ def test_there_are_examples():
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs(path, run_script, tmp_path):
-    if path.stem in NEEDS:
-        pytest.importorskip(NEEDS[path.stem])
+    for package in NEEDS.get(path.stem, ()):
+        pytest.importorskip(package, reason="mindspore is not installed" if package == "mindspore" else None)
     done = run_script(path.read_text(encoding="utf-8"), cwd=tmp_path, timeout=120).expect_success()
     assert "Traceback" not in done.stderr
     assert records.check_directory(tmp_path)

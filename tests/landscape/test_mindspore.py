@@ -65,3 +65,13 @@ def test_its_numbers_are_reproduced(mindspore, shared, tmp_path):
     plain = Run(folder / "plain").landscapes()
     assert all(np.isfinite(each.z).all() for each in plain)
     assert plain[1].convergence[2] != pytest.approx(ours[1].convergence[2], rel=1e-3)    # by stored statistics
+
+
+def test_the_example_runs(mindspore, tmp_path):
+    command = [mindspore, CHECKOUT / "examples/landscape_lenet_mindspore.py", tmp_path, "5"]
+    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(CHECKOUT)}, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr[-3000:]
+    path, result = Run(tmp_path).landscapes()
+    assert path.path.steps.tolist() == [1, 2, 3, 4, 5, 6]
+    assert path.path.z[-1] == pytest.approx(result.convergence[2], rel=1e-6)
+    assert path.path.z[-1] < path.path.z[0]
