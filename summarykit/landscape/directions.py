@@ -43,7 +43,8 @@ def along_path(trajectory: Trajectory, recipe: Recipe, file: Path) -> Laid:
         ValueError: nothing can be moved.
     """
     names = _movable(trajectory.last, recipe)
-    found = recipe.principal(_scatter(trajectory, names))
+    scatter = _scatter(trajectory, names)
+    found = recipe.principal(scatter)
 
     def fill(directions: Directions) -> None:
         extremes = _combine(trajectory, names, found, directions)
@@ -52,6 +53,10 @@ def along_path(trajectory: Trajectory, recipe: Recipe, file: Path) -> Laid:
         _normalise(directions, trajectory.last, recipe, recipe.path, signs)
 
     plane = _make(file, trajectory.last, names, fill)
+    if recipe.path == "none":    # the directions are orthonormal combinations of the moves
+        path = np.zeros((len(trajectory.checkpoints), 2))
+        path[:, : len(found.shares)] = scatter.products @ found.factors.T
+        return Laid(path, found.shares)
     return Laid(_coordinates(trajectory, plane, names), found.shares)
 
 
@@ -120,7 +125,7 @@ def _scatter(trajectory: Trajectory, names: list[str]) -> Scatter:
     products, sums, size = np.zeros((count, count)), np.zeros(count), 0
     for piece in trajectory.pieces(names):
         products += piece.moved @ piece.moved.T
-        sums += piece.moved.sum(axis=1)
+        sums += piece.moved.sum(axis=1, dtype=np.float64)
         size += piece.moved.shape[1]
     return Scatter(products, sums, size)
 
@@ -129,7 +134,8 @@ def _combine(trajectory: Trajectory, names: list[str], found: Combination, direc
     """Put the combinations into the directions; gives the entry of largest size of each."""
     extremes = np.zeros(len(found.factors))
     for piece in trajectory.pieces(names):
-        for which, values in enumerate(found.factors @ piece.moved + found.offsets[:, None]):
+        factors, offsets = found.factors.astype(piece.moved.dtype), found.offsets.astype(piece.moved.dtype)
+        for which, values in enumerate(factors @ piece.moved + offsets[:, None]):
             _part(directions[which], piece.name, piece.start, len(values))[:] = values
             largest = values[np.argmax(np.abs(values))] if len(values) else 0.0
             extremes[which] = max(extremes[which], largest, key=abs)
