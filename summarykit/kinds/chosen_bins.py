@@ -80,7 +80,7 @@ def in_chosen(array: Array, bins: int | Floats | str) -> Histogram:
         with np.errstate(all="ignore"):
             edges = np.histogram_bin_edges(finite, bins)
             counts, _ = np.histogram(finite, edges)    # by search: where buckets are narrower than an ulp, NumPy 1's arithmetic fails
-    except (ValueError, MemoryError) as error:
+    except (ValueError, OverflowError, MemoryError) as error:
         raise RefusedValueError(f"histogram: bins={bins!r} fails on these values: {error}") from error
     low, high = float(finite.min()), float(finite.max())
     with np.errstate(all="ignore"):

@@ -13,7 +13,6 @@ import threading
 import time
 
 import numpy as np
-import psutil
 import pytest
 from testkit import events, records, scripts
 
@@ -101,7 +100,7 @@ def test_1_1_making_one_starts_and_writes_nothing(no_leftovers, tmp_path):
     begun = time.thread_time()
     with SummaryRecord(tmp_path / "deep" / "run"):
         assert threading.active_count() == before[2]
-        assert not psutil.Process().children()
+        assert not scripts.children()
     assert time.thread_time() - begun < 0.5
     assert list((tmp_path / "deep" / "run").iterdir()) == []
     assert before[:2] == (dict(os.environ), [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)])
@@ -392,7 +391,7 @@ def test_7_4_no_processes_are_started(tmp_path):
             record.add_value("histogram", "h", np.arange(10_000.0))
             record.record(step)
         assert record.flush()
-        assert not psutil.Process().children(recursive=True)
+        assert not scripts.children()
 
 
 @pytest.mark.parametrize("reap", [True, False])

@@ -109,6 +109,11 @@ class Finished:
         assert not left, f"left behind: {[(p.pid, p.cmdline()) for p in left]}"
 
 
+def children() -> list[psutil.Process]:
+    """Child processes of this one, but for the tracker that multiprocessing leaves behind when any test has used it."""
+    return [each for each in psutil.Process().children(recursive=True) if "multiprocessing" not in " ".join(each.cmdline())]
+
+
 class Baseline:
     """Threads, child processes and open files of this process now; ``expect`` fails unless they come back to that."""
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+from testkit import scripts
 
 from summarykit import Run, SummaryRecord
 from summarykit.formats import FORMATS
@@ -221,7 +222,7 @@ def test_no_process_where_none_is_wanted(tmp_path, monkeypatch):
     some = Bench(tmp_path, num_process=0)
     some.put("histogram", np.zeros(10**6, "f4")).collect(1)
     assert not isinstance(some.executor, ProcessExecutor)
-    assert psutil.Process().children() == []
+    assert scripts.children() == []
     some.executor.close()
 
 
@@ -400,7 +401,7 @@ def test_a_record_with_workers_writes_what_it_would_without(tmp_path, monkeypatc
             record_step(record, step, arrays)
             time.sleep(0.01)
         assert record.flush()
-        assert len(psutil.Process().children()) == 1
+        assert len(scripts.children()) == 1
     assert record.stats()["dropped"] == {}
     check_run(tmp_path, 50, arrays)
 
@@ -432,7 +433,7 @@ def test_a_hundred_records_leave_nothing_behind(tmp_path, monkeypatch):
                 record.flush()
                 wait_for(lambda record=record: record._writer._executor._crew.arrivals)
     wait_for(lambda: len(os.listdir("/proc/self/fd")) == before)    # the disk is still being synced behind the last close()
-    assert psutil.Process().children() == []
+    assert scripts.children() == []
     assert "memfd:summarykit" not in Path("/proc/self/maps").read_text()
     assert [thread for thread in threading.enumerate() if thread.name.startswith("summarykit")] == []
 
