@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from summarykit.reading.files import run_directories
 from summarykit.reading.run import Run
-from summarykit.reading.tables import Table, by_run
+from summarykit.reading.tables import Table, Tabular, by_run
 
 
 def runs(base_dir: str | os.PathLike[str], *, raw: bool = False) -> Runs:
@@ -23,7 +22,7 @@ def runs(base_dir: str | os.PathLike[str], *, raw: bool = False) -> Runs:
     return Runs(base_dir, raw=raw)
 
 
-class Runs(Mapping[str, Run]):
+class Runs(Tabular, Mapping[str, Run]):
     """Runs by name: the path relative to the base directory, ``"."`` for that itself.
 
     Attributes:
@@ -73,27 +72,3 @@ class Runs(Mapping[str, Run]):
     def table(self) -> Table:
         """All points of all runs in columns: run, kind, tag, step, wall_time, value (float64; NaN for what is no scalar)."""
         return by_run({name: run.table() for name, run in self._runs.items()})
-
-    def to_pandas(self) -> Any:
-        """The same as a ``pandas.DataFrame``.
-
-        Raises:
-            MissingExtraError: pandas is not installed.
-        """
-        return self.table().to_pandas()
-
-    def to_arrow(self) -> Any:
-        """The same as a ``pyarrow.Table``; value is null for what is no scalar.
-
-        Raises:
-            MissingExtraError: pyarrow is not installed.
-        """
-        return self.table().to_arrow()
-
-    def to_polars(self) -> Any:
-        """The same as a ``polars.DataFrame``; value is null for what is no scalar.
-
-        Raises:
-            MissingExtraError: polars is not installed.
-        """
-        return self.table().to_polars()

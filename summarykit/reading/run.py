@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from summarykit.formats.tensorboard import hparams
 from summarykit.reading import tables
@@ -27,7 +27,7 @@ _SERIES: dict[str, type[Series]] = {
 _S = TypeVar("_S", bound=Series)
 
 
-class Run:
+class Run(tables.Tabular):
     """What was recorded into one directory, by whatever library: MindSpore's and TensorBoard's files, ours and others'.
 
     Files are read at the first question, every checksum verified; ``refresh`` reads what came since. By default this is the *resolved*
@@ -161,30 +161,6 @@ class Run:
         """All points in columns: kind, tag, step, wall_time, value (float64; NaN for what is no scalar)."""
         view = self._view
         return tables.long_form((key, view.track(key)) for key in view.keys)
-
-    def to_pandas(self) -> Any:
-        """A ``pandas.DataFrame`` with a row per point: kind, tag, step, wall_time, value (float64; NaN for what is no scalar).
-
-        Raises:
-            MissingExtraError: pandas is not installed.
-        """
-        return self.table().to_pandas()
-
-    def to_arrow(self) -> Any:
-        """The same as a ``pyarrow.Table``; value is null for what is no scalar.
-
-        Raises:
-            MissingExtraError: pyarrow is not installed.
-        """
-        return self.table().to_arrow()
-
-    def to_polars(self) -> Any:
-        """The same as a ``polars.DataFrame``; value is null for what is no scalar.
-
-        Raises:
-            MissingExtraError: polars is not installed.
-        """
-        return self.table().to_polars()
 
     def follow(self, *, existing: bool = True, interval: float = 0.1, stop: Callable[[], bool] | None = None) -> Iterator[Point]:
         """Every point as it comes, of files that are being written, and of new ones; each comes once, in the order of its file.

@@ -104,3 +104,35 @@ def repeat(names: list[str], lengths: list[int]) -> Array:
 def join(columns: list[Array], dtype: type) -> Array:
     """Columns one behind the other; of none an empty one of that dtype."""
     return np.concatenate(columns) if columns else np.empty(0, dtype)
+
+
+class Tabular:
+    """Whose points can be given as one table."""
+
+    def table(self) -> Table:
+        """All points in columns."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """The same as a ``pandas.DataFrame``: a row per point; value is NaN for what is no scalar.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+        """
+        return self.table().to_pandas()
+
+    def to_arrow(self) -> Any:
+        """The same as a ``pyarrow.Table``; value is null for what is no scalar.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
+        """
+        return self.table().to_arrow()
+
+    def to_polars(self) -> Any:
+        """The same as a ``polars.DataFrame``; value is null for what is no scalar.
+
+        Raises:
+            MissingExtraError: polars is not installed.
+        """
+        return self.table().to_polars()
