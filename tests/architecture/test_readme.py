@@ -63,6 +63,21 @@ def test_every_method_in_the_table_of_kinds_exists(readme):
     assert [name for name in sorted(methods) if not hasattr(summarykit.SummaryWriter, name)] == []
 
 
+LANDSCAPE = """
+import summarykit
+surfaces = summarykit.Run("./summary").landscapes()
+assert [surface.z.shape for surface in surfaces] == [(20, 20), (20, 20)]
+assert path.path.z[-1] < path.path.z[0] and path.path.steps.tolist() == [1, 2, 3, 4, 5]
+"""
+
+
+def test_the_landscape_example_runs_around_a_users_own_code(run_script, block, tmp_path):
+    pytest.importorskip("sklearn")
+    pytest.importorskip("torch")
+    own = USERS_OWN + "import torch\nloss_fn = torch.nn.CrossEntropyLoss()\n"
+    run_script(own + block("landscape example") + LANDSCAPE, cwd=tmp_path, timeout=120).expect_success()
+
+
 def test_the_example_is_short(block):
     assert len([line for line in block("example").splitlines() if line.strip()]) <= 10
 
