@@ -16,6 +16,8 @@ environment() {
 
 # crc32c: tensorboardX uses it where it is there, and is slower without.
 environment peers torch==2.13.0 tensorboardX tensorboard tensorboard-data-server tbparse crc32c
+# It asks for older versions of what is there, which it does not need.
+"$envs/peers/bin/python" -m pip install --quiet --no-deps loss-landscapes
 environment mindspore mindspore==2.10.0 psutil
 
 "$envs/peers/bin/python" -c 'import torch.utils.tensorboard, tensorboardX, tbparse, tensorboard_data_server, crc32c'

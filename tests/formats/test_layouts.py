@@ -89,10 +89,13 @@ ANY = st.floats(allow_nan=True, allow_infinity=True)
 @st.composite
 def landscapes(draw):
     columns, rows, steps = draw(st.integers(1, 4)), draw(st.integers(1, 4)), draw(st.integers(1, 4))
+
     def axis(size):
         return draw(hnp.arrays(np.float64, size, elements=FINITE))
+
     def grid():
         return draw(hnp.arrays(np.float64, (rows, columns), elements=ANY))
+
     path = LossPath(np.arange(steps) + 1, axis(steps), axis(steps), axis(steps)) if draw(st.booleans()) else None
     convergence = draw(st.none() | st.tuples(FINITE, FINITE, ANY))
     metrics = {name: grid() for name in draw(st.lists(st.text(max_size=3), max_size=2, unique=True))}

@@ -67,6 +67,7 @@ def test_its_numbers_are_reproduced(mindspore, shared, tmp_path):
     assert plain[1].convergence[2] != pytest.approx(ours[1].convergence[2], rel=1e-3)    # by stored statistics
 
 
+@pytest.mark.slow
 def test_the_example_runs(mindspore, tmp_path):
     command = [mindspore, CHECKOUT / "examples/landscape_lenet_mindspore.py", tmp_path, "5"]
     done = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(CHECKOUT)}, capture_output=True, text=True, timeout=200)
