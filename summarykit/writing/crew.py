@@ -48,6 +48,7 @@ class Crew:
         room: bytes that the ring should have.
         arrivals: how many workers have become ready so far.
         rings: how many rings there have been.
+        short: a task was refused for want of room in the ring.
     """
 
     def __init__(self, options: WriterOptions, notify: Callable[[], None], say: Callable[..., None]) -> None:
@@ -56,6 +57,7 @@ class Crew:
         self.returned: deque[tuple[int, Task]] = deque()
         self.room = LEAST_RING
         self.arrivals = self.rings = 0
+        self.short = False
         self._count = options.num_process
         self._options = options
         self._notify = notify
@@ -198,6 +200,7 @@ class Crew:
                 each.tell(Share(ring.fd, ring.capacity), (ring.fd,))
             self.rings += 1
         self._notify()
+        ring.populate()
 
     def _retire(self) -> None:
         """Close rings that a larger one has replaced, once nothing in them is needed."""
@@ -330,7 +333,8 @@ class Crew:
         if data.nbytes < LEAST_LENT:
             return None
         lent = self.allocate(data.nbytes) if copy else None
-        if lent is None or self._ring is None:
+        if lent is None:
+            self.short = copy
             raise BufferError("no room in the ring")
         np.copyto(lent, np.frombuffer(data, np.uint8))
         memory.append(lent)

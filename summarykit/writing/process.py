@@ -131,11 +131,13 @@ class ProcessExecutor:
             return
         while crew.returned:
             self._thread.submit(crew.returned.popleft()[1])
+        answered = bool(crew.done)
         while crew.done:
             number, outcome = crew.done.popleft()
             self._done[number] = outcome
         seen, self._seen = self._seen, (crew.arrivals, crew.rings)
-        if seen != self._seen:    # a new worker, or a larger ring, may take what they could not before
+        if seen != self._seen or (answered and crew.short):    # a new worker, a larger ring, room in it: they may take what waits here
+            crew.short = False
             self._hand_over(crew)
         crew.post()
 

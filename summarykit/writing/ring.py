@@ -20,7 +20,7 @@ from summarykit.shapes import Array
 ALIGNMENT = 64
 """Every slot begins at a multiple of so many bytes: a line of the processor's cache, and enough for every dtype."""
 
-_PIECE = 16 * 2**20    # bytes that are touched at a time while the pages of a new ring are made
+_PIECE = 16 * 2**20    # bytes that are touched at a time
 _PAGE = 4096
 
 
@@ -80,10 +80,13 @@ class Ring:
             raise
         self._slots = Slots(self.capacity)
         self._lock = threading.Lock()
+        self._base = _address(np.frombuffer(self._map, np.uint8))
+
+    def populate(self) -> None:
+        """Touch every page, by reading: it may be in use already. The first touch costs several times the copy; none is left to that."""
         whole = np.frombuffer(self._map, np.uint8)
-        self._base = _address(whole)
-        for start in range(0, self.capacity, _PIECE):    # the first touch of a page costs twelve times the copy: none is left to that
-            whole[start : start + _PIECE : _PAGE] = 0
+        for start in range(0, self.capacity, _PIECE):
+            whole[start : start + _PIECE : _PAGE].max()
 
     def allocate(self, nbytes: int) -> Array | None:
         """Lend so many bytes; None where there is no room, or another thread (or what a signal interrupted) is just asking."""

@@ -66,7 +66,7 @@ class Trainer(journal.Trainer):
             found = [key for keys, _ in read for key in keys]
             assert len(found) == len(set(found)), f"{layout}: a value came twice"
             assert set(found) <= announced, f"{layout}: {set(found) - announced}"
-            assert promised <= set(found), f"{layout}: lost {sorted(promised - set(found), key=lambda key: key[2])}"
+            assert not self.lost(set(found)), f"{layout}: lost {self.lost(set(found))}"
         assert len(self.followed) == len(set(self.followed))
         assert set(self.followed) <= announced
         assert promised <= set(self.followed)

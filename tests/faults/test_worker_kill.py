@@ -19,7 +19,7 @@ ORPHANED = 10
 # The parameters of a ResNet-18: 62 histograms of 11.7 M values, and a tensor, 20 scalars, an image. The next step comes as soon as the
 # one before the last is written, so that the worker always has something to do.
 TRAINER = """
-import os, random, struct, sys, time
+import os, random, struct, sys, threading, time
 import numpy as np
 from summarykit import SummaryRecord
 from summarykit.writing import process
@@ -31,9 +31,10 @@ parameters = [np.random.default_rng(0).random(size, np.float32) for size in size
 weights, picture = np.empty(5_000, np.float32), np.zeros((64, 64, 3), np.uint8)
 record = SummaryRecord(directory)
 
-def announce(kind, tag, value):
-    if step > 0:
-        os.write(journal, entry.pack(kind, tag, step, value, time.monotonic()))
+def announce(value):
+    kinds = [(b"h", tag) for tag in range(len(parameters))] + [(b"t", 0)] + [(b"s", tag) for tag in range(20)]
+    now = time.monotonic()
+    os.write(journal, b"".join(entry.pack(*kind, step, value, now) for kind in kinds))    # less than 4 kB: all or nothing
 
 def name(tag):
     return f"tag{tag}" if step > 0 else f"warm{tag}"
@@ -42,21 +43,26 @@ def one_step():
     value = float(np.float32(-draw.uniform(1.0, 1e6)))
     for tag, parameter in enumerate(parameters):
         parameter[-1] = value
-        announce(b"h", tag, value)
         record.add_value("histogram", name(tag), parameter)
     weights[...] = value
-    announce(b"t", 0, value)
     record.add_value("tensor", name(0), weights)
     for tag in range(20):
-        announce(b"s", tag, value)
         record.add_value("scalar", name(tag), value)
     record.add_value("image", "warm", picture)
+    if step > 0:
+        announce(value)
     assert record.record(step)
 
 record.add_value("histogram", "warm", parameters[-1]); record.record(0)
 executor = record._writer._executor
 while not (executor._crew and executor._crew.arrivals):
     time.sleep(0.01)
+def beat():
+    while True:
+        os.write(journal, entry.pack(b"c", 0, 0, 0.0, time.monotonic()))
+        time.sleep(0.01)
+
+threading.Thread(target=beat, daemon=True).start()
 step = -5    # the worker's imports, and a ring that is large enough, are no matter of a quarter of a second
 while True:
     step += 1
@@ -73,14 +79,13 @@ class Trainer(journal.Trainer):
     def judge(self) -> tuple[int, int]:
         """Compare; gives the numbers of values that had to be there, and that the worker wrote."""
         announced, promised = self.journal().keys(), self.promised()
-        assert len({step for _, _, step, _ in announced}) > 1
         for layout in journal.LAYOUTS:
             own, others = self._files(layout)
             found = set(own) | set(others)
             assert len(own) == len(set(own)), f"{layout}: a value came twice"
             assert len(others) == len(set(others)), f"{layout}: a value came twice from the worker"
             assert found <= announced, f"{layout}: {sorted(found - announced)[:5]}"
-            assert promised <= found, f"{layout}: lost {sorted(promised - found, key=lambda key: key[2])[:5]}"
+            assert not self.lost(found), f"{layout}: lost {self.lost(found)}"
         self._read_back(found)
         return len(promised), len(others)
 

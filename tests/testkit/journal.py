@@ -1,17 +1,20 @@
 """A trainer that writes down what it is about to record, and is killed: nothing may be found that it did not announce, nor may what it
 announced more than a quarter of a second before its death be missing.
 
-The journal goes through a pipe. Its entries: kind (``s``, ``h`` or ``t``), number of the tag, step, value, monotonic time.
+The journal goes through a pipe. Its entries: kind (``s``, ``h`` or ``t``), number of the tag, step, value, monotonic time. A thread of the
+trainer may beat in it too (kind ``c``, every 10 ms): where a machine is so busy that the beats are late, so may the promise be.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import struct
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,7 @@ from typing import Any
 from testkit import events, scripts
 
 PROMISED_SECS = 0.25
+LATE_SECS = 0.05    # between two beats
 ENTRY = struct.Struct("<cBqdd")
 KINDS = {b"s": "scalar", b"h": "histogram", b"t": "tensor"}
 LAYOUTS = ("mindspore", "tensorboard")
@@ -56,7 +60,7 @@ class Trainer:
         os.close(self._read)
 
     def wait_for_first_entry(self) -> None:
-        while not self._journal and self.process.poll() is None:
+        while not self.journal() and self.process.poll() is None:
             time.sleep(0.01)
 
     def kill(self) -> None:
@@ -76,13 +80,27 @@ class Trainer:
 
     def journal(self) -> dict[Key, float]:
         """When each value was announced."""
-        data = b"".join(self._journal)
-        entries = ENTRY.iter_unpack(data[: len(data) // ENTRY.size * ENTRY.size])
-        return {(KINDS[kind], f"tag{tag}", step, value): at for kind, tag, step, value, at in entries}
+        return {(KINDS[kind], f"tag{tag}", step, value): at for kind, tag, step, value, at in self._entries() if kind in KINDS}
 
     def promised(self) -> set[Key]:
         """What has to be there."""
-        return {key for key, at in self.journal().items() if at < self.killed_at - PROMISED_SECS}
+        latest = self.killed_at - PROMISED_SECS - self._starved()
+        return {key for key, at in self.journal().items() if at < latest}
+
+    def _starved(self) -> float:
+        """Seconds that a thread of the trainer did not run although it was due, in the last second; twice that, for it takes two turns."""
+        beats = [at for kind, *_, at in self._entries() if kind == b"c" and at > self.killed_at - 1]
+        gaps = [later - earlier for earlier, later in itertools.pairwise([*beats, self.killed_at])]
+        return 2 * max([gap for gap in gaps if gap > LATE_SECS], default=0.0)
+
+    def _entries(self) -> Iterator[tuple[bytes, int, int, float, float]]:
+        data = b"".join(self._journal)
+        return ENTRY.iter_unpack(data[: len(data) // ENTRY.size * ENTRY.size])
+
+    def lost(self, found: set[Key]) -> list[tuple[float, Key]]:
+        """What is not there of it: seconds from the announcement to the end, and what."""
+        journal = self.journal()
+        return sorted((round(self.killed_at - journal[key], 3), key) for key in self.promised() - found)
 
 
 def read(path: Path) -> tuple[list[Key], int]:

@@ -122,6 +122,7 @@ def test_it_is_located_and_shared():
     ring.allocate(100)
     array = ring.allocate(1000)
     array[:] = 3
+    ring.populate()
     assert ring.locate(np.zeros(10)) is None
     assert ring.locate(array) == 0    # the first was not held
     other = mmap.mmap(ring.fd, ring.capacity, prot=mmap.PROT_READ)
