@@ -14,7 +14,9 @@ from pathlib import Path
 from contestants import CHECKOUT, CONTESTANTS
 from harness import Options, chosen, markdown, parser
 
-WORKLOADS = ("scalars", "short", "start", "idle", "memory", "histograms", "images", "tensors", "mixed_step", "writer", "reading")
+WORKLOADS = (
+    "scalars", "short", "start", "idle", "memory", "histograms", "images", "tensors", "mixed_step", "fenced", "pauses", "writer", "reading",
+)  # fmt: skip
 PACKAGES = ("summarykit", "numpy", "protobuf", "torch", "tensorboard", "tensorboardX", "tbparse", "mindspore")
 MARKER = "<!-- benchmarks -->"
 
