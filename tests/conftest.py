@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,6 +23,11 @@ settings.load_profile("house")
 def pytest_runtest_call() -> Iterator[None]:
     outcome = yield
     skips.where_an_extra_is_absent(outcome.excinfo)
+
+
+# A shell lets what it starts in the background ignore Ctrl-C, and so do its children: then no test could send it to them.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(hookwrapper=True)
