@@ -69,7 +69,10 @@ def main() -> None:
     options = parser(__doc__ or "")
     options.add_argument("--update-readme", action="store_true", help=f"write the tables between the {MARKER} markers of README.md")
     arguments = options.parse_args()
-    flags = " --quick" if arguments.quick else ""
+    flags = "".join(
+        [" --quick" if arguments.quick else ""]
+        + [f" --{name} {value:g}" for name in ("rounds", "scale") if (value := getattr(arguments, name)) is not None]
+    )
     text = report(chosen(arguments), f"python benchmarks/run_all.py{flags}")
     print(text)
     if arguments.update_readme:
