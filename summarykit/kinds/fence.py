@@ -23,8 +23,6 @@ from summarykit.errors import RefusedValueError
 from summarykit.kinds import memory
 from summarykit.kinds.arrays import Later, Typed, freeze
 
-_LEAST = 16_384    # bytes; a smaller copy costs less than its fence
-
 
 class _Governed(NamedTuple):
     """A parameter of an optimizer."""
@@ -164,7 +162,7 @@ def _fit(parameter: Any) -> bool:
         and parameter.layout is sys.modules["torch"].strided
         and not parameter.is_inference()
         and not hasattr(type(parameter), "to_local")
-        and parameter.numel() * parameter.element_size() >= _LEAST
+        and parameter.numel()
     )
 
 
