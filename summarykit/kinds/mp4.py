@@ -15,7 +15,7 @@ from summarykit.lazy import optional
 from summarykit.shapes import Array
 
 
-def library() -> Any:
+def pyav() -> Any:
     """PyAV.
 
     Raises:
@@ -32,7 +32,7 @@ def encode(frames: Array, fps: float) -> bytes:
             the format does not have, are filled up with a copy of the last row or column.
         fps: frames a second, above 0.
     """
-    av, file = library(), io.BytesIO()
+    av, file = pyav(), io.BytesIO()
     pictures = _even(_colours(frames))
     with av.open(file, "w", format="mp4") as container:
         stream = container.add_stream("libx264", rate=Fraction(fps).limit_denominator(65535))

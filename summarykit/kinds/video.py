@@ -72,7 +72,7 @@ class VideoKind:
         if encoding not in ENCODINGS:
             raise RefusedValueError(f"video: encoding={encoding!r} is not known; allowed: {', '.join(ENCODINGS)}")
         if encoding == "mp4":
-            mp4.library()
+            mp4.pyav()
         pixels = freeze(value)
         return Clip(pixels, _layout_of(pixels.shape, dataformat), _checked(fps), encoding)
 
