@@ -1,0 +1,1 @@
+"""The profiler: where the time of a step goes, and what to do about it."""
