@@ -87,7 +87,9 @@ class Spans:
 class Table(dict[str, Array]):
     """Columns of one length by name, in order; texts are object arrays."""
 
-    def __len__(self) -> int:
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
         return len(next(iter(self.values()), ()))
 
     def to_pandas(self) -> Any:
