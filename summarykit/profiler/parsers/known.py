@@ -1,0 +1,16 @@
+"""The formats that are known, in the order in which they are tried: those that own a whole directory first."""
+
+from __future__ import annotations
+
+from summarykit.profiler.parsers.parser import Parser
+from summarykit.registry import Registry
+
+PARSERS: Registry[Parser] = Registry(
+    "parsers",
+    {
+        "jax": "summarykit.profiler.parsers.jax",
+        "xplane": "summarykit.profiler.parsers.xplane",
+        "kineto": "summarykit.profiler.parsers.kineto",
+        "chrome": "summarykit.profiler.parsers.chrome",
+    },
+)
