@@ -13,9 +13,6 @@ from summarykit.training.callbacks import CallbackList
 from summarykit.training.context import CallbackParams, RunContext, Status
 from summarykit.training.phase import Evaluation, Phase, Training, length
 
-_HELD = ("train_dataset_element", "net_outputs", "reported", "epoch_reported")  # let go of when a run is over
-_OF_TRAINING = ("mode", "batch_num", "cur_step_num", "train_step_num", "eval_dataset_element")
-
 
 class Loop:
     """Tells callbacks what a loop does.
@@ -157,14 +154,9 @@ class Loop:
             raise RuntimeError("evaluation() inside an evaluation")
         if self._phase is None:
             self._context = RunContext(self._fields())
-        params = self._context.original_args()
-        context = RunContext(params)  # a stop requested of the training does not cut the evaluation short
-        with params.restored(*_OF_TRAINING), self._callbacks.entered():
-            params["train_step_num"] = params["cur_step_num"]
-            with self._current(Evaluation(context, self._callbacks, dataset)) as evaluation:
-                evaluation.begin()
-                yield
-                evaluation.end()
+        context = RunContext(self._context.original_args())  # a stop requested of the training does not cut the evaluation short
+        with self._current(evaluation := Evaluation(context, self._callbacks, dataset)), evaluation.run():
+            yield
 
     def report(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> None:
         """Hand over values by name: numbers, arrays and tensors of any framework, nested mappings of them.
@@ -187,17 +179,9 @@ class Loop:
     @contextmanager
     def _training(self) -> Iterator[None]:
         self._context = RunContext(self._fields())
-        params = self._context.original_args()
         training = Training(self._context, self._callbacks, self._dataset, self._initial_step, self._initial_epoch)
-        # Marked twice: the callbacks see on leaving how the run ended, and the run fails where one of them raises in that.
-        with self._current(training), params.restored(*_HELD), params.marked(), self._callbacks.entered(), params.marked():
-            training.begin()
-            try:
-                yield
-            except GeneratorExit:
-                training.end()
-                raise
-            training.end()
+        with self._current(training), training.run():
+            yield
 
     @contextmanager
     def _running(self) -> Iterator[Training]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from summarykit.training.callbacks import CallbackList
 from summarykit.training.context import RunContext
+
+_HELD = ("train_dataset_element", "net_outputs", "reported", "epoch_reported")  # let go of when a run is over
+_OF_TRAINING = ("mode", "batch_num", "cur_step_num", "train_step_num", "eval_dataset_element")
 
 
 class Phase:
@@ -38,7 +42,7 @@ class Phase:
 
     def begin(self) -> None:
         """Say that the phase begins."""
-        self._params.update(mode=self.mode, batch_num=length(self.dataset), cur_step_num=self.done)
+        self._params.update(mode=self.mode, cur_step_num=self.done)
         self._fire("begin")
 
     def begin_epoch(self) -> None:
@@ -50,10 +54,10 @@ class Phase:
         """Give the batches, each as one step, until a stop is requested."""
         for batch in dataset:
             self.settle_step()
-            self._begin_step(batch)
+            self.begin_step(batch)
             yield batch
             if self.in_step:
-                self._end_step()
+                self.end_step()
             if self._context.get_stop_requested():
                 return
 
@@ -64,7 +68,20 @@ class Phase:
     def settle_step(self) -> None:
         """End a step that the user's loop left open."""
         if self.in_step:
-            self._end_step()
+            self.end_step()
+
+    def begin_step(self, batch: Any) -> None:
+        """Begin the next step, with this batch."""
+        self._params["cur_step_num"] = self.done + 1
+        self._params[f"{self.mode}_dataset_element"] = batch
+        self.in_step = True
+        self._fire("step_begin")
+
+    def end_step(self, number: int | None = None) -> None:
+        """End the step; ``number`` is that of the last one, where several were done in one go."""
+        self.in_step = False
+        self.done = self._params["cur_step_num"] = self.done + 1 if number is None else number
+        self._fire("step_end")
 
     def end_epoch(self) -> None:
         """End the epoch, and the step left open in it."""
@@ -77,17 +94,6 @@ class Phase:
         if self.in_epoch:
             self.end_epoch()
         self._fire("end")
-
-    def _begin_step(self, batch: Any) -> None:
-        self._params["cur_step_num"] = self.done + 1
-        self._params[f"{self.mode}_dataset_element"] = batch
-        self.in_step = True
-        self._fire("step_begin")
-
-    def _end_step(self) -> None:
-        self.in_step = False
-        self.done += 1
-        self._fire("step_end")
 
     def _fire(self, hook: str) -> None:
         self._callbacks.fire(f"on_{self.mode}_{hook}", self._context)
@@ -104,6 +110,20 @@ class Training(Phase):
         """Make the training; ``epoch`` is the number of epochs completed before (see ``Phase`` for the rest)."""
         super().__init__(context, callbacks, dataset, done)
         self.epoch = epoch
+
+    @contextmanager
+    def run(self) -> Iterator[None]:
+        """The whole training, as a ``with`` block: the callbacks are entered and left, and ``status`` says how it ended."""
+        params = self._params
+        # Marked twice: the callbacks see on leaving how the run ended, and the run fails where one of them raises in that.
+        with params.restored(*_HELD), params.marked(), self._callbacks.entered(), params.marked():
+            self.begin()
+            try:
+                yield
+            except GeneratorExit:
+                self.end()
+                raise
+            self.end()
 
     def begin(self) -> None:
         """Begin the training."""
@@ -125,7 +145,7 @@ class Training(Phase):
     def settle_step(self) -> None:
         """End a step left open: it was completed if it reported something, else it never was one."""
         if self.in_step and self._params["reported"]:
-            self._end_step()
+            self.end_step()
         elif self.in_step:
             self.in_step = False
             self._params["cur_step_num"] = self.done
@@ -137,15 +157,17 @@ class Training(Phase):
         for field in ("metrics", "eval_results"):
             self._params.pop(field, None)
 
-    def _begin_step(self, batch: Any) -> None:
+    def begin_step(self, batch: Any) -> None:
+        """See ``Phase``."""
         self._params["reported"] = {}
         self._params.pop("net_outputs", None)
-        super()._begin_step(batch)
+        super().begin_step(batch)
 
-    def _end_step(self) -> None:
+    def end_step(self, number: int | None = None) -> None:
+        """See ``Phase``."""
         if "loss" in (reported := self._params["reported"]):
             self._params["net_outputs"] = reported["loss"]
-        super()._end_step()
+        super().end_step(number)
 
 
 class Evaluation(Phase):
@@ -153,9 +175,19 @@ class Evaluation(Phase):
 
     mode = "eval"
 
+    @contextmanager
+    def run(self) -> Iterator[None]:
+        """The whole evaluation, as a ``with`` block; what it changed of a training around it is put back."""
+        params = self._params
+        with params.restored(*_OF_TRAINING), self._callbacks.entered():
+            params["train_step_num"] = params["cur_step_num"]
+            self.begin()
+            yield
+            self.end()
+
     def begin(self) -> None:
         """Begin the one pass over the data."""
-        self._params.update(valid_dataset=self.dataset, metrics={})
+        self._params.update(valid_dataset=self.dataset, metrics={}, batch_num=length(self.dataset))
         super().begin()
         self.begin_epoch()
 
