@@ -6,8 +6,9 @@ TensorBoard, MindInsight and ``summarykit.Run`` open.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from summarykit import lazy
 
 if TYPE_CHECKING:
     from summarykit.collectors import LandscapeCollector, SummaryCollector
@@ -27,21 +28,13 @@ _HOMES = {
     "summarykit.summary": ("MetricWriter", "SummaryRecord", "SummaryWriter"),
     "summarykit.training": ("Callback", "CallbackList", "Loop", "RunContext"),
 }
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
+__getattr__ = lazy.names(__name__, _HOMES)
 
 __all__ = [
     "Callback", "CallbackList", "ClosedError", "LandscapeCollector", "Loop", "LossSurface", "MetricWriter", "MissingExtraError",
     "RefusedValueError", "Run", "RunContext", "StorageError", "SummaryCollector", "SummaryKitError", "SummaryLandscape", "SummaryRecord",
     "SummaryWriter", "convert", "repair", "runs", "verify",
 ]  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used: ``import summarykit`` itself costs next to nothing."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'summarykit' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_HOME[name]), name)
-    return value
 
 
 def __dir__() -> list[str]:

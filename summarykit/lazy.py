@@ -1,9 +1,12 @@
-"""Optional packages: imported when used, with the command that installs them in the error."""
+"""What is imported when it is first used: optional packages, and the public names of a package."""
 
 from __future__ import annotations
 
 import importlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
+from typing import Any
 
 from summarykit.errors import MissingExtraError
 
@@ -23,3 +26,22 @@ def optional(module: str, *, extra: str, purpose: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         raise MissingExtraError(f"{purpose} needs {module}: pip install 'summarykit[{extra}]'") from error
+
+
+def names(package: str, homes: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
+    """Make the ``__getattr__`` of a package (PEP 562): importing the package itself then costs next to nothing.
+
+    Args:
+        package: its ``__name__``.
+        homes: module -> the names that come from it.
+    """
+    home = {name: module for module, its_names in homes.items() for name in its_names}
+
+    def get(name: str) -> Any:
+        if name not in home:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(home[name]), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get

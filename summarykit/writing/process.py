@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from summarykit.shapes import Array
-from summarykit.writing.crew import Crew
 from summarykit.writing.executor import Executor, Outcome, ThreadExecutor, perform
-from summarykit.writing.hired import hindrance
 from summarykit.writing.job import Task, is_light
 from summarykit.writing.options import WriterOptions
+
+if TYPE_CHECKING:
+    from summarykit.writing.crew import Crew
 
 START_BYTES = 64 * 2**20
 """Bytes after which workers are started: a short job does not pay for them."""
@@ -110,6 +112,9 @@ class ProcessExecutor:
         return time.time() - self._open[0].wall_time > START_SECS
 
     def _start(self) -> None:
+        from summarykit.writing.crew import Crew  # most runs have no workers
+        from summarykit.writing.hired import hindrance
+
         why = hindrance()
         if why:
             self._hindered = True
