@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from typing import Any
 
 from summarykit.collectors.part import Part
@@ -12,6 +13,7 @@ from summarykit.collectors.tensor import total_steps
 from summarykit.notices import Notices
 from summarykit.summary.record import SummaryRecord
 from summarykit.training.context import CallbackParams
+from summarykit.training.outcome import Outcome
 from summarykit.training.triggers import Place
 
 
@@ -60,7 +62,13 @@ class Collection:
         self._collected: dict[Part, int] = {}
         self._total: int | None = None
         self._params: CallbackParams | None = None
+        self._ended = False
         self._reported: Mapping[str, Any] = {}
+
+    @property
+    def begun(self) -> bool:
+        """True once a training has begun."""
+        return self._params is not None
 
     def begin(self, params: CallbackParams) -> None:
         """Training begins."""
@@ -68,7 +76,8 @@ class Collection:
         self._seen = params.cur_step_num
         self._total = _last_step(params)
         for part in self._parts:
-            self._ask(part.begin, params)
+            self._ask(part.begin, params, self._sink)
+        self.record.record(self._seen)
 
     def step_begin(self, params: CallbackParams) -> None:
         """A step begins."""
@@ -99,18 +108,20 @@ class Collection:
                 self._ask(part.collect_report, values, prefix, self._sink)
             self.record.record(step)
 
-    def finish(self) -> None:
-        """The run is over: collect the last step, from what it still holds; of one that an exception ended, what it reported."""
-        try:
-            self._collect_rest()
-        finally:
-            for part in self._parts:
-                self._ask(part.end)
+    def evaluation_end(self, params: CallbackParams) -> None:
+        """An evaluation has ended."""
+        step = params.get("train_step_num", 0)
+        self.reported_outside(params.get("metrics", {}), "eval/", step)
+        for part in self._parts:
+            self._ask(part.evaluation_end, params, self._sink)
+        self.record.record(step)
 
-    def _collect_rest(self) -> None:
-        params, self._params = self._params, None
-        if params is None:
+    def train_end(self) -> None:
+        """Training has ended: collect the last step, from what it still holds; of one that an exception ended, what it reported."""
+        params = self._params
+        if params is None or self._ended:
             return
+        self._ended = True
         step = params.cur_step_num
         if step > self._seen and self._seen not in self._collected.values():
             self.reported_outside(self._reported, "", self._seen)
@@ -119,6 +130,22 @@ class Collection:
             self._collect(rest, params)
         self.reported_outside(params.get("epoch_reported", {}), "", step)
         self._reported = {}
+
+    def close(self, error: BaseException | None = None) -> None:
+        """All is over, by this exception or by none: collect what is left, let the parts end, close the record."""
+        with ExitStack() as stack:
+            stack.callback(self.record.close)
+            for part in reversed(self._parts):
+                stack.callback(self._ask, part.end)
+            if self._params is not None:
+                self._close_training(self._params, error)
+
+    def _close_training(self, params: CallbackParams, error: BaseException | None) -> None:
+        outcome = Outcome.of(params, error, ended=self._ended)
+        self.train_end()
+        for part in self._parts:
+            self._ask(part.ended, params, outcome, self._sink)
+        self.record.record(params.cur_step_num)
 
     def _rest(self, step: int) -> list[Part]:
         """The parts that have a say at the end of the run."""

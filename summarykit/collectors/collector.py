@@ -121,24 +121,20 @@ class SummaryCollector(Callback):
 
     def __enter__(self) -> SummaryCollector:
         if self._depth == 0:
-            parts = [kind(self._settings, self._notices) for kind in self._part_types if kind.wanted(self._settings)]
-            self._collection = Collection(self._open(resume=self._resume), parts, self._notices, strict=not self.fail_safe)
-            self._resume = None    # a second run does not hide the first
+            self._collection = self._collect()
         self._depth += 1
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._depth == 1 and self._collection:
+            self._collection.close(error)
         self._depth = max(0, self._depth - 1)
-        collection = self._collection
-        if self._depth or collection is None:
-            return
-        try:
-            collection.finish()
-        finally:
-            collection.record.close()
 
     def on_train_begin(self, run_context: RunContext) -> None:
         """See ``Callback``."""
+        if (collection := self._running()) and collection.begun:    # and never ended: many frameworks have no hook for exceptions
+            collection.close()
+            self._collection, self._depth = self._collect(), 1
         if collection := self._running():
             collection.record.set_mode("train")
             collection.begin(run_context.original_args())
@@ -164,7 +160,7 @@ class SummaryCollector(Callback):
     def on_train_end(self, run_context: RunContext) -> None:
         """See ``Callback``."""
         if collection := self._running():
-            collection.finish()
+            collection.train_end()
 
     def on_eval_begin(self, run_context: RunContext) -> None:
         """See ``Callback``."""
@@ -174,9 +170,13 @@ class SummaryCollector(Callback):
     def on_eval_end(self, run_context: RunContext) -> None:
         """See ``Callback``."""
         if collection := self._running():
-            params = run_context.original_args()
-            collection.reported_outside(params.get("metrics", {}), "eval/", params.get("train_step_num", 0))
+            collection.evaluation_end(run_context.original_args())
             collection.record.set_mode("train")
+
+    def _collect(self) -> Collection:
+        parts = [kind(self._settings, self._notices) for kind in self._part_types if kind.wanted(self._settings)]
+        resume, self._resume = self._resume, None    # a second run does not hide the first
+        return Collection(self._open(resume=resume), parts, self._notices, strict=not self.fail_safe)
 
     def _running(self) -> Collection | None:
         if self._depth:

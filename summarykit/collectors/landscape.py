@@ -95,7 +95,7 @@ class Landscape(Part):
             raise TypeError(f"collect_landscape: a dict, None or False is needed, got {value!r}")
         LandscapeSettings.of(value)
 
-    def begin(self, params: CallbackParams) -> None:
+    def begin(self, params: CallbackParams, sink: Sink) -> None:
         """See `Part.begin`."""
         self._keeper.begin(params)
 

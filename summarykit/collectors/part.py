@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol
 from summarykit.collectors.settings import Settings, boolean
 from summarykit.notices import Notices
 from summarykit.training.context import CallbackParams
+from summarykit.training.outcome import Outcome
 from summarykit.training.triggers import Trigger, every, first, last
 
 
@@ -57,14 +58,20 @@ class Part:
         """True where the settings ask for it; by default where its key is true."""
         return bool(settings.specified.get(cls.key))
 
-    def begin(self, params: CallbackParams) -> None:
-        """Before training."""
+    def begin(self, params: CallbackParams, sink: Sink) -> None:
+        """Before training. What is put into the sink is recorded at the step training starts from."""
 
     def epoch_end(self, params: CallbackParams) -> None:
         """After an epoch, for what is counted in epochs; values for the record are collected with the steps."""
 
+    def evaluation_end(self, params: CallbackParams, sink: Sink) -> None:
+        """After an evaluation, within a training or on its own (then there was no ``begin``): ``params.metrics`` is what it reported."""
+
+    def ended(self, params: CallbackParams, outcome: Outcome, sink: Sink) -> None:
+        """Training is over, however it ended. Called once for every ``begin``; what is put into the sink is still recorded."""
+
     def end(self) -> None:
-        """The run is over, however it ended: let go of what was acquired."""
+        """All is over: let go of what was acquired. The last call, also where only an evaluation took place."""
 
     def prepare(self, params: CallbackParams) -> None:
         """Before a step that will be collected."""

@@ -20,7 +20,7 @@ class Tensor(Part):
     key = "collect_tensor"
     whole_step = False
 
-    def begin(self, params: CallbackParams) -> None:
+    def begin(self, params: CallbackParams, sink: Sink) -> None:
         """Set the rule, now that the length of the run may be known."""
         self.trigger = first() | self._rule(total_steps(params)) | last()
 

@@ -77,7 +77,7 @@ def test_keys_are_different():
 @every_recording_part
 def test_it_has_a_rule_that_holds_at_the_first_and_the_last_step(name):
     part = make(name)
-    part.begin(params())
+    part.begin(params(), Gathered())
     assert isinstance(part.trigger, Trigger)
     assert part.trigger.fires(Place(1), None, False)
     assert part.trigger.fires(Place(7), Place(6), True)
@@ -89,7 +89,7 @@ def test_it_has_a_rule_that_holds_at_the_first_and_the_last_step(name):
 def test_it_finds_nothing_where_there_is_nothing(name, empty, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     part, sink = make(name), Gathered()
-    part.begin(params(**empty))
+    part.begin(params(**empty), sink)
     part.prepare(params(**empty))
     part.collect(params(**empty), sink)
     part.collect(CallbackParams(cur_step_num=1), sink)
@@ -100,7 +100,7 @@ def test_it_finds_nothing_where_there_is_nothing(name, empty, tmp_path, monkeypa
 @every_recording_part
 def test_it_collects_without_changing_anything_and_does_so_again(name, rich):
     part, sinks, before = make(name), (Gathered(), Gathered()), copy.deepcopy(rich)
-    part.begin(rich)
+    part.begin(rich, Gathered())
     for sink in sinks:
         part.prepare(rich)
         part.collect(rich, sink)
@@ -332,7 +332,7 @@ def test_layouts():
 def test_the_automatic_rule_takes_at_most_twenty_and_reaches_the_end(freq, total):
     settings = Settings(freq, None, {}, {})
     part = Tensor(settings, Notices())
-    part.begin(CallbackParams(epoch_num=1, batch_num=total))
+    part.begin(CallbackParams(epoch_num=1, batch_num=total), Gathered())
     steps = [n for n in range(1, total + 1) if part.trigger.fires(Place(n), Place(n - 1) if n > 1 else None, n == total)]
     assert (steps[0], steps[-1]) == (1, total)
     assert len(steps) <= MOST
