@@ -149,6 +149,12 @@ class SummaryCollector(Callback):
         if collection := self._running():
             collection.step_end(run_context.original_args())
 
+    def on_train_report(self, run_context: RunContext) -> None:
+        """Collect what a framework reports once a step is over: whenever it does."""
+        if collection := self._running():
+            params = run_context.original_args()
+            collection.reported_outside(params.reported, "", params.cur_step_num)
+
     def on_train_epoch_end(self, run_context: RunContext) -> None:
         """See ``Callback``; a loop that counts its steps but calls back once an epoch only is collected here."""
         if collection := self._running():

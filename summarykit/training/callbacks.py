@@ -42,9 +42,10 @@ class CallbackList:
         return iter(self.callbacks)
 
     def fire(self, hook: str, run_context: RunContext) -> None:
-        """Call one hook (``"on_train_begin"`` …) of every callback."""
+        """Call one hook (``"on_train_begin"`` …) of every callback that has it."""
         for callback in self.callbacks:
-            self._call(callback, hook, run_context)
+            if hasattr(callback, hook):
+                self._call(callback, hook, run_context)
 
     @contextmanager
     def entered(self) -> Iterator[None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from summarykit.training.callbacks import CallbackList
@@ -39,6 +39,10 @@ class Phase:
         self._context = context
         self._params = context.original_args()
         self._callbacks = callbacks
+
+    def run(self) -> AbstractContextManager[None]:
+        """The whole phase, as a ``with`` block around its steps."""
+        raise NotImplementedError
 
     def begin(self) -> None:
         """Say that the phase begins."""
@@ -141,14 +145,19 @@ class Training(Phase):
     def report(self, values: Mapping[str, Any]) -> None:
         """Take values of the open step, or, between steps, of the epoch. They are held as they are."""
         self._params["reported" if self.in_step else "epoch_reported"].update(values)
+        if self.in_step and "loss" in values:
+            self._params["net_outputs"] = values["loss"]
 
     def settle_step(self) -> None:
         """End a step left open: it was completed if it reported something, else it never was one."""
         if self.in_step and self._params["reported"]:
             self.end_step()
-        elif self.in_step:
-            self.in_step = False
-            self._params["cur_step_num"] = self.done
+        self.drop_step()
+
+    def drop_step(self) -> None:
+        """Leave an open step as if it had never been begun."""
+        self.in_step = False
+        self._params["cur_step_num"] = self.done
 
     def end_epoch(self) -> None:
         """End the epoch; what it and its evaluations reported is then told."""
@@ -162,12 +171,6 @@ class Training(Phase):
         self._params["reported"] = {}
         self._params.pop("net_outputs", None)
         super().begin_step(batch)
-
-    def end_step(self, number: int | None = None) -> None:
-        """See ``Phase``."""
-        if "loss" in (reported := self._params["reported"]):
-            self._params["net_outputs"] = reported["loss"]
-        super().end_step(number)
 
 
 class Evaluation(Phase):
