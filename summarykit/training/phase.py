@@ -8,6 +8,7 @@ from typing import Any
 
 from summarykit.training.callbacks import CallbackList
 from summarykit.training.context import RunContext
+from summarykit.training.marks import MARKS
 
 _HELD = ("train_dataset_element", "net_outputs", "reported", "epoch_reported")  # let go of when a run is over
 _OF_TRAINING = ("mode", "batch_num", "cur_step_num", "train_step_num", "eval_dataset_element")
@@ -56,6 +57,7 @@ class Phase:
 
     def steps(self, dataset: Iterable[Any]) -> Iterator[Any]:
         """Give the batches, each as one step, until a stop is requested."""
+        MARKS.waiting(self)
         for batch in dataset:
             self.settle_step()
             self.begin_step(batch)
@@ -64,6 +66,7 @@ class Phase:
                 self.end_step()
             if self._context.get_stop_requested():
                 return
+            MARKS.waiting(self)
 
     def report(self, values: Mapping[str, Any]) -> None:
         """Take values by name."""
@@ -168,6 +171,7 @@ class Training(Phase):
 
     def begin_step(self, batch: Any) -> None:
         """See ``Phase``."""
+        MARKS.begin(self.done + 1)
         self._params["reported"] = {}
         self._params.pop("net_outputs", None)
         super().begin_step(batch)

@@ -1,0 +1,41 @@
+"""Rows of the timeline of this process: its threads, and what collectors add (a worker process, a queue)."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+import numpy as np
+
+from summarykit.shapes import Array
+
+
+class Lanes:
+    """Numbers threads in the order in which they are met.
+
+    Attributes:
+        entries: what a reader is told of each; only ever appended to.
+    """
+
+    def __init__(self) -> None:
+        self.entries: list[dict[str, Any]] = []
+        self._numbers: dict[int, int] = {}
+
+    def of(self, threads: Array) -> Array:
+        """The lanes of threads.
+
+        Args:
+            threads: int64, ``threading.get_ident()``.
+        """
+        distinct, places = np.unique(threads, return_inverse=True)
+        lanes = np.array([self._number(thread) for thread in distinct.tolist()], np.int64)
+        return lanes[places]
+
+    def _number(self, ident: int) -> int:
+        if ident not in self._numbers:
+            thread = next((one for one in threading.enumerate() if one.ident == ident), None)
+            title, native = ("thread", ident) if thread is None else (thread.name, thread.native_id or ident)
+            self.entries.append({"process": os.getpid(), "thread": native, "title": title})
+            self._numbers[ident] = len(self.entries) - 1
+        return self._numbers[ident]
