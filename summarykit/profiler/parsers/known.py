@@ -8,8 +8,6 @@ from summarykit.registry import Registry
 PARSERS: Registry[Parser] = Registry(
     "parsers",
     {
-        "jax": "summarykit.profiler.parsers.jax",
-        "xplane": "summarykit.profiler.parsers.xplane",
         "kineto": "summarykit.profiler.parsers.kineto",
         "chrome": "summarykit.profiler.parsers.chrome",
     },
