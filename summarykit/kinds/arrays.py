@@ -52,6 +52,8 @@ class Later:
     No ABC: each value is asked whether it is one, and that would cost 1 µs.
     """
 
+    __slots__ = ()
+
     @property
     def nbytes(self) -> int:
         """Memory that it takes, in bytes."""

@@ -34,6 +34,8 @@ class _Governed(NamedTuple):
 class Fenced(Later):
     """A parameter that is yet to be copied; `get` gives the copy."""
 
+    __slots__ = ("_copy", "_lending", "_lock", "_nbytes", "_parameter", "_state")
+
     def __init__(self, parameter: Any, nbytes: int) -> None:
         """Remember what the parameter, of so many bytes, is at present."""
         self._parameter = parameter

@@ -51,33 +51,38 @@ class Chunk:
         return given
 
 
+class Lending:
+    """While its ``with`` block runs, values that this thread freezes are copied into the lender's memory, as far as it has some."""
+
+    __slots__ = ("lender",)
+
+    def __init__(self, lender: Lender | None) -> None:
+        """``lender`` is asked once for each copy; None lends nothing."""
+        self.lender = lender
+
+    def __enter__(self) -> None:
+        _here.lending = self
+
+    def __exit__(self, *_: object) -> None:
+        _here.lending = _NOBODY
+
+
+_NOBODY = Lending(None)
+
+
 class _Here(threading.local):
     """Who lends memory to this thread now, and the chunk that it fills."""
 
-    lender: Lender | None = None
+    lending: Lending = _NOBODY
     chunk: Chunk | None = None
 
 
 _here = _Here()
 
 
-class Lending:
-    """While its ``with`` block runs, values that this thread freezes are copied into the lender's memory, as far as it has some."""
-
-    def __init__(self, lender: Lender | None) -> None:
-        """``lender`` is asked once for each copy; None lends nothing."""
-        self._lender = lender
-
-    def __enter__(self) -> None:
-        _here.lender = self._lender
-
-    def __exit__(self, *_: object) -> None:
-        _here.lender = None
-
-
 def current() -> Lending:
     """What this thread has been lent, to be used in another one."""
-    return Lending(_here.lender)
+    return _here.lending
 
 
 def copied(data: Array, dtype: np.dtype[Any]) -> Array:
@@ -91,7 +96,8 @@ def copied(data: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _room(nbytes: int) -> Array | None:
-    room = None if _here.lender is None else _here.lender(nbytes)
+    lender = _here.lending.lender
+    room = None if lender is None else lender(nbytes)
     if room is None and _HAS_HUGE_PAGES and LEAST_CHUNKED <= nbytes <= _LARGEST_CHUNKED:
         return _chunked(nbytes)
     return room

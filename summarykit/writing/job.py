@@ -9,7 +9,7 @@ from summarykit.kinds import Kind
 from summarykit.kinds.arrays import Later
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)    # not frozen: that would cost each value 1 µs
 class Job:
     """A frozen value whose reduction to a shape is still to be done."""
 
