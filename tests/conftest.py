@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -86,13 +87,25 @@ def peers_python() -> Path:
     return viewer_python("peers")
 
 
+@pytest.fixture(scope="session")
+def mindspore_python() -> Path:
+    """The interpreter that has MindSpore, whose wheel does not go with the development environment's packages."""
+    python = ENVIRONMENTS / "mindspore/bin/python"
+    if not python.exists():
+        pytest.skip(f"mindspore not installed: no {python}; `bash .ci/run` builds it, SUMMARYKIT_ENVS names another place")
+    return python
+
+
 @pytest.fixture
 def run_script() -> Iterator[Callable[..., scripts.Finished]]:
-    """``run_script(code, *args, timeout=60, env={})``: a fresh process; nothing of it outlives the test."""
+    """``run_script(code, *args, timeout=60, env={}, python=sys.executable)``: a fresh process; nothing of it outlives the test."""
     started: list[scripts.Script] = []
 
-    def run(code: str, *args: object, timeout: float = 60, env: dict[str, str] | None = None, **popen: object) -> scripts.Finished:
-        script = scripts.Script(code, tuple(map(str, args)), env or {})
+    def run(
+        code: str | Path, *args: object, timeout: float = 60, env: dict[str, str] | None = None, python: object = sys.executable,
+        **popen: object,
+    ) -> scripts.Finished:  # fmt: skip
+        script = scripts.Script(code, tuple(map(str, args)), env or {}, str(python))
         started.append(script)
         return script.run(timeout, **popen)
 

@@ -31,7 +31,9 @@ from summarykit.training import Callback, CallbackParams
 __all__ = ["Callbacks", "SummaryCollector", "SummaryLandscape", "SummaryRecord"]
 
 OPERATORS = {f"{kind}Summary": kind.lower() for kind in ("Scalar", "Image", "Tensor", "Histogram")}
-FIELDS = ("network", "train_network", "optimizer", "loss_fn", "train_dataset", "parallel_mode", "device_number", "dataset_sink_mode", "epoch_num")
+FIELDS = (
+    "network", "train_network", "optimizer", "loss_fn", "train_dataset", "parallel_mode", "device_number", "dataset_sink_mode", "epoch_num",
+)  # fmt: skip
 
 
 def taken() -> dict[tuple[str, str], Any]:

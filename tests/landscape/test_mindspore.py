@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from summarykit import Run
-
-pytestmark = pytest.mark.shared
-CHECKOUT = Path(__file__).resolve().parents[2]
 
 OURS = """
 import logging, shutil, sys
@@ -39,21 +32,13 @@ assert state() == before
 """
 
 
-@pytest.fixture(scope="module")
-def mindspore() -> Path:
-    python = Path(os.environ.get("SUMMARYKIT_ENVS", CHECKOUT / ".envs")) / "mindspore/bin/python"
-    if not python.exists():
-        pytest.skip(f"mindspore not installed: no {python}")
-    return python
-
-
-def test_its_numbers_are_reproduced(mindspore, shared, tmp_path):
+@pytest.mark.slow
+@pytest.mark.shared
+def test_its_numbers_are_reproduced(mindspore_python, shared, tmp_path, run_script):
     """Axes and path within rounding of float32, losses within 1e-6: training mode, layer-wise directions, margin of 20 %."""
     folder = tmp_path / "run"
     folder.mkdir()
-    command = [mindspore, "-c", OURS, shared / "data/mindspore", folder]
-    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(CHECKOUT)}, capture_output=True, text=True, timeout=200)
-    assert done.returncode == 0, done.stderr[-3000:]
+    run_script(OURS, shared / "data/mindspore", folder, python=mindspore_python, timeout=200).expect_success()
     theirs, ours = Run(shared / "data/mindspore/landscape_1dev").landscapes(), Run(folder).landscapes()
     for seen, found in zip(theirs[:2], ours[:2], strict=True):
         for axis in "xyz":
@@ -68,10 +53,9 @@ def test_its_numbers_are_reproduced(mindspore, shared, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_example_runs(mindspore, tmp_path):
-    command = [mindspore, CHECKOUT / "examples/landscape_lenet_mindspore.py", tmp_path, "5"]
-    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(CHECKOUT)}, capture_output=True, text=True, timeout=200)
-    assert done.returncode == 0, done.stderr[-3000:]
+def test_the_example_runs(mindspore_python, checkout, tmp_path, run_script):
+    program = checkout / "examples/landscape_lenet_mindspore.py"
+    run_script(program, ".", "5", python=mindspore_python, cwd=tmp_path, timeout=200).expect_success()
     path, result = Run(tmp_path).landscapes()
     assert path.path.steps.tolist() == [1, 2, 3, 4, 5, 6]
     assert path.path.z[-1] == pytest.approx(result.convergence[2], rel=1e-6)

@@ -47,19 +47,20 @@ def wait_until_gone(token: str, seconds: float) -> list[psutil.Process]:
 
 @dataclass
 class Script:
-    """A Python program in a process of its own.
+    """A Python program in a process of its own; ``code`` is its text, or the path of its file.
 
     ``start`` gives the running process (standard output and error are pipes), ``run`` waits for its end.
     """
 
-    code: str
+    code: str | Path
     args: tuple[str, ...] = ()
     env: dict[str, str] = field(default_factory=dict)
+    python: str = sys.executable
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def start(self, **popen: object) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-c", self.code, *self.args],
+            [self.python, *(["-c"] if isinstance(self.code, str) else []), self.code, *self.args],
             **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, "text": True, **popen},
             env=environment(self.token, **self.env),
         )
