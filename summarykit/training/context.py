@@ -30,7 +30,7 @@ class CallbackParams(dict[str, Any]):
     ==========================  =======================================================================================
     ``mode``                    ``"train"`` or ``"eval"``
     ``epoch_num``               epochs to run
-    ``batch_num``               batches per epoch (in an evaluation: its batches); None where the data set has no length
+    ``batch_num``               steps per epoch (in an evaluation: its batches); None where the data set has no length
     ``cur_epoch_num``           1-based; absent before the first epoch
     ``cur_step_num``            optimizer updates completed; in ``step_begin`` the step about to run; in an evaluation
                                 its own batches are counted, and the training's number comes back afterwards
@@ -41,13 +41,23 @@ class CallbackParams(dict[str, Any]):
     ``net_outputs``             what was reported as ``loss`` in this step
     ``metrics``                 what was reported in the last evaluation, until the epoch ends
     ``list_callback``           the callbacks
-    ``dataset_sink_mode``       False; ``parallel_mode`` "stand_alone", ``device_number`` 1
+    ``dataset_sink_mode``       False
+    ``device_number``           processes of the run; ``parallel_mode`` "stand_alone" or "data_parallel"
     ``initial_step``            updates done before this run
     ==========================  =======================================================================================
 
-    and these of its own: ``reported`` (what this step reported, by name), ``epoch_reported`` (what was reported outside
-    a step), ``train_step_num`` (in an evaluation: the training step it belongs to), ``status`` (a ``Status``) and
-    ``exception`` (what ended the run).
+    and these of its own:
+
+    ==========================  =======================================================================================
+    ``reported``                what this step reported, by name; ``epoch_reported`` what was reported outside a step
+    ``train_step_num``          in an evaluation: the training step it belongs to
+    ``micro_step``              (micro-)batches that training began in this run: more than steps where gradients are accumulated
+    ``data_wait``               seconds that training waited for its data in this run
+    ``status``                  a ``Status``; ``exception`` what ended the run
+    ==========================  =======================================================================================
+
+    Adapters of frameworks may say more: ``last_step_num`` (the number of the last step, where that is known), ``rank``,
+    ``framework``, ``loss_kind``; and leave out what they do not know.
     """
 
     def __getattr__(self, name: str) -> Any:

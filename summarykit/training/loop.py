@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from summarykit.notices import Notices
+from summarykit.ranks import detect
 from summarykit.training.callback import Callback
 from summarykit.training.callbacks import CallbackList
 from summarykit.training.context import CallbackParams, RunContext, Status
@@ -30,7 +31,15 @@ class Loop:
                     loop.report(accuracy=accuracy)
 
     One batch is one step, and a step is one optimizer update; it ends when the loop comes back for the next batch. Left by
-    ``break``, a step counts if it reported something. With ``with``, an exception closes all callbacks and gives ``status``
+    ``break``, a step counts if it reported something. Where gradients are accumulated, ``Loop(..., accumulation=4)`` makes one step of
+    four (micro-)batches, and the loop asks when to update::
+
+        for batch in loop.steps():
+            ...                                             # forward and backward
+            if loop.update_due:                             # every fourth batch, and the last one of the data
+                optimizer.step()
+
+    With ``with``, an exception closes all callbacks and gives ``status``
     FAILED (an error) or INTERRUPTED (Ctrl-C, ``sys.exit()``); it is never swallowed. Without ``with`` the loop works too:
     when ``epochs()`` (or a ``steps()`` without epochs) is through, the run ends; where it is left early, nobody can tell an
     error from a ``break``: the callbacks' ``end`` is called and the status is INTERRUPTED.
@@ -48,6 +57,7 @@ class Loop:
         *,
         network: Any = None,
         loss_fn: Any = None,
+        accumulation: int = 1,
         initial_epoch: int = 0,
         initial_step: int = 0,
     ) -> None:
@@ -61,6 +71,8 @@ class Loop:
             callbacks: one or several.
             network: the bare network, where ``model`` wraps it (data-parallel, compiled …).
             loss_fn: the loss function.
+            accumulation: (micro-)batches of one optimizer update, ≥ 1; what is left at the end of the data is an update, too. To know
+                the end, the batch after the current one is fetched early. Of a name that several of them report the last value counts.
             initial_epoch: epochs done by an earlier run that this one continues.
             initial_step: optimizer updates done by that run.
 
@@ -68,6 +80,7 @@ class Loop:
             TypeError, ValueError: a count is no integer or negative, a callback is none.
         """
         self._epochs = _count("epochs", epochs)
+        self._accumulation = _count("accumulation", accumulation, 1)
         self._initial_epoch = _count("initial_epoch", initial_epoch)
         self._initial_step = _count("initial_step", initial_step)
         self._dataset = train_dataset
@@ -94,6 +107,11 @@ class Loop:
         """Optimizer updates completed; in the body of a step the number of that step."""
         params = self._context.original_args()
         return int(params.get("train_step_num", params.get("cur_step_num", self._initial_step)))
+
+    @property
+    def update_due(self) -> bool:
+        """True in the body of a step's last (micro-)batch: now the optimizer is to update."""
+        return isinstance(self._phase, Training) and self._phase.in_step and self._phase.update_due
 
     def __enter__(self) -> Loop:
         if self._phase is not None:
@@ -179,7 +197,8 @@ class Loop:
     @contextmanager
     def _training(self) -> Iterator[None]:
         self._context = RunContext(self._fields())
-        training = Training(self._context, self._callbacks, self._dataset, self._initial_step, self._initial_epoch)
+        done = self._initial_step, self._initial_epoch
+        training = Training(self._context, self._callbacks, self._dataset, *done, self._accumulation)
         with self._current(training), training.run():
             yield
 
@@ -201,33 +220,38 @@ class Loop:
 
     def _batches(self, phase: Phase, dataset: Iterable[Any] | None) -> Iterable[Any]:
         if dataset is not None:
-            self._context.original_args()["batch_num"] = length(dataset)
+            self._context.original_args()["batch_num"] = self._updates(dataset) if isinstance(phase, Training) else length(dataset)
             return dataset
         if phase.dataset is None:
             raise ValueError("steps(): no data set: give Loop(train_dataset=...), evaluation(dataset) or steps(dataset)")
         return phase.dataset
 
+    def _updates(self, dataset: Any) -> int | None:
+        batches = length(dataset)
+        return None if batches is None else -(-batches // self._accumulation)
+
     def _fields(self) -> CallbackParams:
+        here = detect()
         return CallbackParams(
             self._given,
             mode="train",
             epoch_num=max(0, self._epochs - self._initial_epoch),
             cur_step_num=self._initial_step,
-            batch_num=length(self._dataset),
+            batch_num=self._updates(self._dataset),
             train_dataset_element=None,
             list_callback=list(self._callbacks),
             dataset_sink_mode=False,
-            parallel_mode="stand_alone",
-            device_number=1,
+            parallel_mode="stand_alone" if here.world_size == 1 else "data_parallel",
+            device_number=here.world_size,
             last_save_ckpt_step=None,
             latest_ckpt_file=None,
             initial_step=self._initial_step,
         )
 
 
-def _count(name: str, value: Any) -> int:
+def _count(name: str, value: Any, least: int = 0) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name}: an integer is needed, got {value!r}")
-    if value < 0:
-        raise ValueError(f"{name}: a number of 0 or more is needed, got {value!r}")
+    if value < least:
+        raise ValueError(f"{name}: a number of {least} or more is needed, got {value!r}")
     return value

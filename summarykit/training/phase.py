@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from itertools import repeat
+from time import perf_counter
 from typing import Any
 
 from summarykit.training.callbacks import CallbackList
@@ -11,6 +13,7 @@ from summarykit.training.context import RunContext
 from summarykit.training.marks import MARKS
 
 _HELD = ("train_dataset_element", "net_outputs", "reported", "epoch_reported")  # let go of when a run is over
+_END = object()
 _OF_TRAINING = ("mode", "batch_num", "cur_step_num", "train_step_num", "eval_dataset_element")
 
 
@@ -57,16 +60,14 @@ class Phase:
 
     def steps(self, dataset: Iterable[Any]) -> Iterator[Any]:
         """Give the batches, each as one step, until a stop is requested."""
-        MARKS.waiting(self)
+        self.settle_step()
         for batch in dataset:
-            self.settle_step()
             self.begin_step(batch)
             yield batch
             if self.in_step:
                 self.end_step()
             if self._context.get_stop_requested():
                 return
-            MARKS.waiting(self)
 
     def report(self, values: Mapping[str, Any]) -> None:
         """Take values by name."""
@@ -112,11 +113,23 @@ class Training(Phase):
     mode = "train"
 
     def __init__(
-        self, context: RunContext, callbacks: CallbackList, dataset: Iterable[Any] | None, done: int = 0, epoch: int = 0
-    ) -> None:
-        """Make the training; ``epoch`` is the number of epochs completed before (see ``Phase`` for the rest)."""
+        self, context: RunContext, callbacks: CallbackList, dataset: Iterable[Any] | None, done: int = 0, epoch: int = 0,
+        accumulation: int = 1,
+    ) -> None:  # fmt: skip
+        """Make the training (see ``Phase`` for the rest).
+
+        Args:
+            context: handed to the hooks.
+            callbacks: whose hooks are called.
+            dataset: gives the (micro-)batches.
+            done: steps completed before.
+            epoch: epochs completed before.
+            accumulation: micro-batches of one step.
+        """
         super().__init__(context, callbacks, dataset, done)
         self.epoch = epoch
+        self.update_due = True
+        self._accumulation = accumulation
 
     @contextmanager
     def run(self) -> Iterator[None]:
@@ -134,7 +147,7 @@ class Training(Phase):
 
     def begin(self) -> None:
         """Begin the training."""
-        self._params.update(reported={}, epoch_reported={})
+        self._params.update(reported={}, epoch_reported={}, micro_step=0, data_wait=0.0)
         super().begin()
 
     def begin_epoch(self) -> None:
@@ -145,6 +158,42 @@ class Training(Phase):
         self._params["cur_epoch_num"] = self.epoch
         super().begin_epoch()
 
+    def steps(self, dataset: Iterable[Any]) -> Iterator[Any]:
+        """Give the (micro-)batches; a step takes ``accumulation`` of them, the last one of the data what is left."""
+        self.settle_step()
+        for number, (batch, last) in enumerate(self._told_last(self._timed(dataset)), 1):
+            self.update_due = last or number % self._accumulation == 0
+            self._begin_batch(batch)
+            yield batch
+            if self.in_step and self.update_due:
+                self.end_step()
+            if self._context.get_stop_requested() and not self.in_step:
+                return
+
+    def _begin_batch(self, batch: Any) -> None:
+        self._params["micro_step"] += 1
+        if self.in_step:
+            self._params["train_dataset_element"] = batch
+        else:
+            self.begin_step(batch)
+
+    def _told_last(self, batches: Iterator[Any]) -> Iterator[tuple[Any, bool]]:
+        """With each batch, whether it is the last: this needs the next one, so it is not asked for where a batch is a step."""
+        if self._accumulation == 1:
+            return zip(batches, repeat(True))
+        return _told_last(batches)
+
+    def _timed(self, dataset: Iterable[Any]) -> Iterator[Any]:
+        """Add up the seconds that training waits for its data."""
+        params, batches = self._params, iter(dataset)
+        while True:
+            begun = perf_counter()
+            batch = next(batches, _END)
+            params["data_wait"] += perf_counter() - begun
+            if batch is _END:
+                return
+            yield batch
+
     def report(self, values: Mapping[str, Any]) -> None:
         """Take values of the open step, or, between steps, of the epoch. They are held as they are."""
         self._params["reported" if self.in_step else "epoch_reported"].update(values)
@@ -152,8 +201,8 @@ class Training(Phase):
             self._params["net_outputs"] = values["loss"]
 
     def settle_step(self) -> None:
-        """End a step left open: it was completed if it reported something, else it never was one."""
-        if self.in_step and self._params["reported"]:
+        """End a step left open: it was completed if it came to its update and reported something, else it never was one."""
+        if self.in_step and self.update_due and self._params["reported"]:
             self.end_step()
         self.drop_step()
 
@@ -201,6 +250,14 @@ class Evaluation(Phase):
     def report(self, values: Mapping[str, Any]) -> None:
         """Take values: of one name the last counts."""
         self._params["metrics"].update(values)
+
+
+def _told_last(batches: Iterator[Any]) -> Iterator[tuple[Any, bool]]:
+    batch = next(batches, _END)
+    while batch is not _END:
+        following = next(batches, _END)
+        yield batch, following is _END
+        batch = following
 
 
 def length(dataset: Any) -> int | None:
