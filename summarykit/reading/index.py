@@ -10,7 +10,7 @@ from summarykit.reading import wire
 from summarykit.reading.layout import EXACT_VALUE, STEP, SUMMARY, TAG, VALUE, WALL_TIME, plugin_of
 from summarykit.reading.wire import BYTES, FIXED32, FIXED64, VARINT, Field
 
-ORIGIN = 1000
+ORIGIN, EVENT_TAG = 1000, 1001
 _START = 1    # status of a session log
 
 
@@ -94,7 +94,7 @@ def walk(data: Any, length: int, offset: int, dialect: Dialect) -> Findings:
         MalformedError: it is no message.
     """
     event = list(wire.fields(data, 0, length))
-    record = _Record(data, offset, dialect, _step(event), _wall_time(data, event), Findings())
+    record = _Record(data, offset, dialect, _step(event), _wall_time(data, event), Findings(), _tag(data, event))
     for each in event:
         if each.number == SUMMARY and each.wire == BYTES and dialect.values:
             record.summary(each)
@@ -113,6 +113,11 @@ def _wall_time(data: Any, event: list[Field]) -> float:
     return next((wire.double(data, each.start) for each in reversed(event) if (each.number, each.wire) == (WALL_TIME, FIXED64)), 0.0)
 
 
+def _tag(data: Any, event: list[Field]) -> str:
+    """The event's own tag: graphs of ours have one."""
+    return next((wire.text(data[each.start : each.stop]) for each in event if (each.number, each.wire) == (EVENT_TAG, BYTES)), "")
+
+
 @dataclass
 class _Record:
     data: Any
@@ -121,11 +126,13 @@ class _Record:
     step: int
     wall_time: float
     found: Findings
+    own_tag: str
 
     def whole(self, each: Field) -> None:
         """What an event holds beside a summary."""
         if each.number in self.dialect.events:
-            self.entry(*self.dialect.events[each.number], each, whole=True)
+            kind, tag = self.dialect.events[each.number]
+            self.entry(kind, self.own_tag or tag, each, whole=True)
         elif each.number == self.dialect.session_log:
             status = [inner.value for inner in wire.fields(self.data, each.start, each.stop) if (inner.number, inner.wire) == (1, VARINT)]
             if status[-1:] == [_START]:

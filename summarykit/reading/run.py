@@ -138,6 +138,12 @@ class Run(tables.Tabular):
         """Every recorded graph, by age."""
         return [shape for shape in self._shapes("graph") if isinstance(shape, Graph)]
 
+    def graphs(self) -> dict[str, Graph]:
+        """The newest graph of each tag: the run's own first, then those that were recorded beside it, by age."""
+        newest = {tag: series[-1] for tag in self.tags().get("graph", []) if (series := self.points("graph", tag))}
+        found = {tag: (point.wall_time, point.value) for tag, point in newest.items() if isinstance(point.value, Graph)}
+        return {tag: graph for tag, (_, graph) in sorted(found.items(), key=lambda each: (each[1][1].beside, each[1][0]))}
+
     def lineage(self) -> list[Blob]:
         """Every recorded piece of lineage, serialised; ``metadata`` is empty."""
         return self._blobs("lineage")

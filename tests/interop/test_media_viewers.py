@@ -230,5 +230,5 @@ def test_our_reader_has_every_kind(run_dir):
     tags = {kind: sorted(found) for kind, found in Run(run_dir).tags().items()}
     assert tags == {
         "audio": ["sound/训练"], "image": ["boxes", "clip"], "pr_curve": ["pr"], "mesh": ["solid_COLOR", "solid_FACE", "solid_VERTEX"],
-        "graph": ["graph"], "embedding": ['quoted "tag"', "words"],
+        "graph": ["net"], "embedding": ['quoted "tag"', "words"],
     }  # fmt: skip

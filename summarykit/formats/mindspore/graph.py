@@ -8,14 +8,16 @@ true one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from summarykit.formats import wire
 from summarykit.formats.mindspore.dtypes import DTYPES, NUMBERS
 from summarykit.formats.proto.messages import message
-from summarykit.shapes import Graph, Node, TensorType
+from summarykit.shapes import Blob, Graph, Node, Shape, TensorType
 
 PATH = 1000
+KIND = "graph"
 
 _TENSOR, _TUPLE = 14, 31
 _BOOL, _INT64, _FLOAT64, _STRING, _LIST = 1, 5, 12, 13, 32
@@ -31,6 +33,25 @@ def encode(graph: Graph) -> bytes:
     names = _names(graph.nodes)
     parts = [_parameter(node, names) if node.op == Node.PARAMETER else _node(node, names) for node in graph.nodes]
     return b"".join(parts) + wire.text(2, graph.name)
+
+
+def as_blob(graph: Graph) -> Blob:
+    """A further graph of a run: MindInsight has one of them in a summary, and reads others from files of their own."""
+    return Blob(KIND, encode(graph))
+
+
+def of_blob(found: Shape) -> Shape:
+    """The graph in such a blob; anything else as it is.
+
+    Raises:
+        google.protobuf.message.DecodeError: it is not such a message.
+    """
+    return replace(decode(found.content), beside=True) if isinstance(found, Blob) and found.plugin == KIND else found
+
+
+def as_file(graph: Graph) -> bytes:
+    """A ``ModelProto``, as MindInsight reads it from a file whose name ends in ``.pb``."""
+    return wire.data(4, encode(graph))
 
 
 def _names(nodes: Iterable[Node]) -> dict[str, str]:

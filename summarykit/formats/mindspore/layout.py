@@ -19,7 +19,7 @@ from summarykit.shapes import Blob, Graph, Group, Histogram, Image, LossLandscap
 __all__ = ["DATA_TYPES", "MindSporeFormat", "histogram"]
 
 VERSION = "MindSpore.Event:1"
-GRAPH = 4    # of an event
+GRAPH, EVENT_TAG = 4, 1001    # of an event
 SCALAR_VALUE, IMAGE, TENSOR, HISTOGRAM, LOSS_LANDSCAPE = 3, 4, 8, 9, 10
 SUM_SQUARES, DTYPE = 1002, 1003
 
@@ -49,8 +49,8 @@ class MindSporeFormat:
         if isinstance(point.value, Plugin) and _is_number(point.value):
             return self.payload(replace(point, value=Scalar(float(point.value.data.reshape(())))))
         stamp = [wire.double(1, point.wall_time), wire.integer(2, point.step)]
-        if isinstance(point.value, Graph):
-            return [*stamp, wire.data(GRAPH, graph.encode(point.value))]
+        if isinstance(point.value, Graph) and not point.value.beside:
+            return [*stamp, wire.data(GRAPH, graph.encode(point.value)), wire.text(EVENT_TAG, point.tag)]
         found = (wire.nested(1, [wire.text(1, tag), *_value(shape)]) for tag, shape in values(point))
         return [*stamp, *wire.nested(5, chain.from_iterable(found))]
 
@@ -75,6 +75,8 @@ def _value(shape: Shape) -> list[Any]:
         return [*wire.nested(TENSOR, tensor(shape)), *_recorded_dtype(shape)]
     if isinstance(shape, LossLandscape):
         return [wire.data(LOSS_LANDSCAPE, landscape.encode(shape))]
+    if isinstance(shape, Graph):
+        return blobs.encode(graph.as_blob(shape))
     assert isinstance(shape, (Plugin, Blob)), f"{type(shape).__name__} is no value of an event"
     return blobs.encode(shape)
 

@@ -7,15 +7,19 @@ without data, and writes the shapes that it finds in the attribute ``_output_sha
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from summarykit.formats import wire
 from summarykit.formats.proto.messages import message
 from summarykit.formats.tensorboard.tensors import DTYPES, NUMBERS
-from summarykit.shapes import Graph, Node, TensorType
+from summarykit.shapes import BLOB_CLASS, Graph, Node, Plugin, Shape, TensorType, strings
 
 NAME = 1000
 """Field of ``NodeDef``, and of ``GraphDef``: the name that was given, where TensorBoard cannot have it."""
+
+BESIDE = "graph_run_metadata_graph"
+"""Name of the plugin that shows the graphs of traced functions, each under its tag."""
 
 _SHAPES, _TYPES = "_output_shapes", "dtype"
 _PRODUCER = 22    # what TensorFlow 1 wrote; its page looks at nothing else of the versions
@@ -71,13 +75,36 @@ def _value(value: Any) -> bytes:
     return wire.text(2, str(value))
 
 
+def as_plugin(graph: Graph) -> Plugin:
+    """A further graph of a run, which TensorBoard shows under its tag: TensorFlow's record of a function that was traced."""
+    run_metadata = wire.data(4, wire.data(2, encode(graph)))
+    return Plugin(BESIDE, strings(run_metadata), b"1", BLOB_CLASS)
+
+
+def of_plugin(found: Shape) -> Shape:
+    """The graph in such a value; anything else as it is."""
+    from google.protobuf.message import DecodeError
+
+    if not isinstance(found, Plugin) or found.plugin != BESIDE or found.data.dtype != object or found.data.size != 1:
+        return found
+    try:
+        told = message("tensorboard.RunMetadata").FromString(found.data.item())
+    except DecodeError:
+        return found
+    graphs = [_graph(each.pre_optimization_graph) for each in told.function_graphs]
+    return replace(graphs[0], beside=True) if len(graphs) == 1 else found
+
+
 def decode(content: bytes) -> Graph:
     """The graph in such a message, of ours or of others.
 
     Raises:
         google.protobuf.message.DecodeError: it is not such a message.
     """
-    found = message("tensorboard.GraphDef").FromString(content)
+    return _graph(message("tensorboard.GraphDef").FromString(content))
+
+
+def _graph(found: Any) -> Graph:
     given = {each.name: each.given_name or each.name for each in found.node}
     return Graph(tuple(_decoded(each, given) for each in found.node), found.given_name)
 

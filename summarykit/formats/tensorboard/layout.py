@@ -16,7 +16,7 @@ from summarykit.shapes import Array, Blob, Graph, Histogram, Image, LossLandscap
 
 VERSION = "brain.Event:2"
 LAST_STEP = 2**63 - 1
-GRAPH = 4    # of an event
+GRAPH, EVENT_TAG = 4, 1001    # of an event
 SIMPLE_VALUE, IMAGE, HISTO, TENSOR, METADATA = 2, 4, 5, 8, 9
 NON_FINITE, DTYPE = 1001, 1003
 STRING = 7
@@ -59,8 +59,8 @@ class TensorBoardFormat:
         if isinstance(point.value, Scalar):
             return [payload(SIMPLE_VALUE, point.tag.encode(), point.step, point.wall_time, point.value.value)]
         stamp = [wire.double(1, point.wall_time), wire.integer(2, point.step)]
-        if isinstance(point.value, Graph):
-            return [*stamp, wire.data(GRAPH, graph.encode(point.value))]
+        if isinstance(point.value, Graph) and not point.value.beside:
+            return [*stamp, wire.data(GRAPH, graph.encode(point.value)), wire.text(EVENT_TAG, point.tag)]
         found = (wire.nested(1, [wire.text(1, tag), *_value(shape)]) for tag, shape in values(point))
         return [*stamp, *wire.nested(5, chain.from_iterable(found))]
 
@@ -78,6 +78,8 @@ def _value(shape: Shape) -> list[Any]:
         return [wire.data(HISTO, histogram(shape)), wire.data(NON_FINITE, _non_finite(shape))]
     if isinstance(shape, Tensor):
         return [*wire.nested(TENSOR, tensor(shape.data)), metadata(Plugin("tensor", shape.data)), *_recorded_dtype(shape)]
+    if isinstance(shape, Graph):
+        return _value(graph.as_plugin(shape))
     if isinstance(shape, Plugin):
         number = _number(shape) if shape.plugin == "scalars" and shape.data.size == 1 else wire.nested(TENSOR, tensor(shape.data))
         return [*number, metadata(shape)]

@@ -57,10 +57,10 @@ def _whole(event: Any) -> list[Point]:
         "meta_graph_def": ("meta_graph", event.meta_graph_def),
         "tagged_run_metadata": ("run_metadata", event.tagged_run_metadata.SerializeToString()),
     }.get(what, ("", b""))
-    return [Point(kind, kind, event.step, event.wall_time, whole(kind, content))] if kind else []
+    return [Point(kind, event.tag or kind, event.step, event.wall_time, whole(kind, event.tag, content))] if kind else []
 
 
-def whole(kind: str, content: bytes) -> Shape:
+def whole(kind: str, tag: str, content: bytes) -> Shape:
     """The shape of an event that is one thing as a whole: of a graph that is no such message, the bytes that are there."""
     from google.protobuf.message import DecodeError
 
@@ -92,7 +92,8 @@ def shape(value: Any, plugin: str = "", metadata: bytes = b"") -> Shape:
         return plugins.of_audio(value)
     if which == "obsolete_old_style_histogram":
         return Blob(plugin or "tensor", value.obsolete_old_style_histogram, metadata)
-    return landscape.of_blob(blobs.decode(value.blob)) if value.HasField("blob") else plugins.of_tensor(value, plugin, metadata)
+    found = landscape.of_blob(blobs.decode(value.blob)) if value.HasField("blob") else plugins.of_tensor(value, plugin, metadata)
+    return graph.of_plugin(found)
 
 
 def histogram(found: Any, non_finite: Any) -> Histogram:

@@ -1,0 +1,88 @@
+"""Summary operators: recorded from inside a model, at the steps that are collected.
+
+    h = ops.histogram("hidden", torch.relu(self.first(x)))
+
+Each gives its value back, so that it can stand in an expression. `SummaryCollector` records what they were called with between the
+beginning and the end of a step that it collects; at all other times they do next to nothing. Values are copied in the call. Of one kind
+and tag in one step the last value counts. Nothing that goes wrong in recording raises.
+
+======================  =================================================================================================================
+PyTorch                 recorded as they are; under ``torch.compile`` one operation in the graph, without a break
+JAX                     inside ``jit`` an unordered ``jax.debug.callback``: it takes its value to the host at every step, so keep values
+                        small; inside ``vmap`` and ``scan`` any one of the values of a step counts
+MindSpore               PyNative mode: as they are. In graph mode use MindSpore's own operators (``ops.ScalarSummary()`` ...): they are
+                        collected too
+NumPy, Python           as they are
+======================  =================================================================================================================
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from summarykit.ops import routes
+from summarykit.ops.current import Gathering, Given
+
+__all__ = ["Gathering", "Given", "histogram", "image", "scalar", "tensor"]
+
+T = TypeVar("T")
+
+
+def scalar(tag: str, value: T) -> T:
+    """Record a number, or an array of one element.
+
+    Args:
+        tag: its name.
+        value: of any framework.
+
+    Returns:
+        The value, as it came.
+    """
+    routes.give("scalar", tag, value, "")
+    return value
+
+
+def image(tag: str, value: T, dataformat: str = "NCHW") -> T:
+    """Record pictures.
+
+    Args:
+        tag: their name.
+        value: an array; floats in [0, 1] or uint8.
+        dataformat: the meaning of its axes: ``"NCHW"``, ``"NHWC"``, ``"CHW"``, ``"HWC"``, ``"HW"``.
+
+    Returns:
+        The value, as it came.
+    """
+    routes.give("image", tag, value, dataformat)
+    return value
+
+
+def histogram(tag: str, value: T) -> T:
+    """Record how an array's values are spread.
+
+    Args:
+        tag: its name.
+        value: an array of any shape.
+
+    Returns:
+        The value, as it came.
+    """
+    routes.give("histogram", tag, value, "")
+    return value
+
+
+def tensor(tag: str, value: T) -> T:
+    """Record an array as it is.
+
+    Args:
+        tag: its name.
+        value: an array of any shape.
+
+    Returns:
+        The value, as it came.
+    """
+    routes.give("tensor", tag, value, "")
+    return value
+
+
+routes.prepare()

@@ -1,0 +1,57 @@
+"""Which way a value takes: gathered as it is, through a compiled graph, or not at all."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from summarykit.ops import jax_traced, torch_compiled
+from summarykit.ops.current import gather
+
+Route = Callable[[str, str, Any, str], None]
+
+_ROUTES: dict[type, Route] = {}
+# Stand-ins for values, of code that traces a model to draw or export it.
+_SYMBOLS = ("torch.fx", "torch._subclasses")
+
+
+def _never() -> bool:
+    return False
+
+
+compiling: Callable[[], bool] = _never    # torch.compile sees through its own function, and takes what it says for a constant
+
+
+def prepare() -> None:
+    """Look which frameworks are there; called before steps are collected, and never from code that is being compiled."""
+    global compiling
+    torch = sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "compiler") and compiling is _never:
+        torch_compiled.library()
+        compiling = torch.compiler.is_dynamo_compiling
+
+
+def give(kind: str, tag: str, value: Any, dataformat: str) -> None:
+    """Send a value on its way."""
+    if compiling():
+        torch_compiled.give(kind, tag, value, dataformat)
+        return
+    route = _ROUTES.get(value.__class__) or _route(value.__class__)
+    route(kind, tag, value, dataformat)
+
+
+def _route(kind: type) -> Route:
+    _ROUTES[kind] = _find(kind)
+    return _ROUTES[kind]
+
+
+def _find(kind: type) -> Route:
+    jax = sys.modules.get("jax")
+    if jax is not None and issubclass(kind, jax.core.Tracer):
+        return jax_traced.give
+    return _ignored if kind.__module__.startswith(_SYMBOLS) else gather
+
+
+def _ignored(kind: str, tag: str, value: Any, dataformat: str) -> None:
+    """A symbol has no values."""

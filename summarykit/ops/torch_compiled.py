@@ -1,0 +1,41 @@
+"""Operators under ``torch.compile``: one operation in the compiled graph, which looks at run time whether its step is collected.
+
+It breaks no graph, guards on nothing (so nothing is compiled anew when collecting begins or ends), and is kept though nothing uses it.
+An exported model has no such operation: it must run where this library is not.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from typing import Any
+
+from summarykit.ops.current import gather
+
+NAME = "summarykit"
+"""The operation is ``torch.ops.summarykit.record``."""
+
+
+@cache
+def library() -> Any:
+    """Register the operation, once; gives its owner, with whose life it ends."""
+    torch = sys.modules["torch"]
+    found = torch.library.Library(NAME, "FRAGMENT")
+    found.define("record(str kind, str tag, Tensor value, str dataformat) -> ()", tags=(torch.Tag.cudagraph_unsafe,))
+    found.impl("record", _record, "CompositeExplicitAutograd")
+    torch.library.register_fake(f"{NAME}::record", lambda kind, tag, value, dataformat: None, lib=found)
+    effects = torch._higher_order_ops.effects
+    effects._register_effectful_op(torch.ops.summarykit.record.default, effects._EffectType.ORDERED)
+    return found
+
+
+def _record(kind: str, tag: str, value: Any, dataformat: str) -> None:
+    gather(kind, tag, value, dataformat)
+
+
+def give(kind: str, tag: str, value: Any, dataformat: str) -> None:
+    """Put the operation into the graph that is just being compiled."""
+    torch = sys.modules["torch"]
+    if not torch.compiler.is_exporting():
+        tensor = value.detach() if isinstance(value, torch.Tensor) else torch.as_tensor(value)
+        torch.ops.summarykit.record(kind, tag, tensor, dataformat)
