@@ -55,7 +55,7 @@ def sniff(path: Path) -> bool:
 
 
 def parse(path: Path) -> list[Recording]:
-    """Read a trace: one recording.
+    """Read a trace: one recording. Its ``meta`` has, besides what the trace says of itself, ``words``: the categories in it.
 
     Raises:
         OSError: the file cannot be opened.
@@ -78,7 +78,7 @@ def parse(path: Path) -> list[Recording]:
             rank=about.get("rank", 0),
             world_size=max(1, about.get("world_size", 1)),
             clock_offset=_clock_offset(trace.meta),
-            meta=trace.meta,
+            meta={**trace.meta, "words": trace.words},
             skipped=trace.skipped,
         )
     ]

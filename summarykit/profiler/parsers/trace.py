@@ -66,6 +66,11 @@ class Trace:
         """The spans; to be asked for once."""
         return self._columns.spans(self._kinds.names, self._lanes.described())
 
+    @property
+    def words(self) -> list[str]:
+        """The categories of spans, in the writer's words."""
+        return self._kinds.words
+
     def counters(self) -> Table:
         """What counter events say: ``time``, ``counter`` (its name and that of the series), ``value``."""
         time, counter, value = zip(*self._counters, strict=True) if self._counters else ((), (), ())

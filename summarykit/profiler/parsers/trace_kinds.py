@@ -44,6 +44,11 @@ class Kinds:
         """All names, in the order of their numbers."""
         return [str(name) for name in self._names]
 
+    @property
+    def words(self) -> list[str]:
+        """All categories, in the writer's words."""
+        return sorted({str(cast("tuple[str, str]", kind)[0]) for kind in self._kinds})
+
     def numbered(self, words: Iterable[str], names: Iterable[str]) -> Array:
         """The kind of each span: int32, shape ``[spans]``."""
         found = numbers(self._kinds, zip(words, names, strict=True))

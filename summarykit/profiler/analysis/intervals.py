@@ -1,0 +1,96 @@
+"""Sets of moments: sorted, disjoint stretches of time, with union, intersection and difference, all vectorised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from summarykit.shapes import Array, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """A set of moments.
+
+    Attributes:
+        start: int64 nanoseconds, ascending.
+        end: int64 nanoseconds, each after its start and before the next start.
+    """
+
+    start: Ints
+    end: Ints
+
+    @classmethod
+    def union(cls, start: Ints, end: Ints) -> Intervals:
+        """Every moment of stretches that may overlap and need no order; those without a length have none."""
+        order = np.flatnonzero(end > start)
+        order = order[np.argsort(start[order], kind="stable")]
+        start, reach = start[order], np.maximum.accumulate(end[order])
+        if not len(start):
+            return NEVER
+        first = np.append(True, start[1:] > reach[:-1])
+        return cls(start[first], reach[np.append(first[1:], True)])
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @property
+    def total(self) -> int:
+        """Its length in nanoseconds."""
+        return int((self.end - self.start).sum())
+
+    def __or__(self, other: Intervals) -> Intervals:
+        return Intervals.union(np.append(self.start, other.start), np.append(self.end, other.end))
+
+    def __and__(self, other: Intervals) -> Intervals:
+        return self._where(other, 3)
+
+    def __sub__(self, other: Intervals) -> Intervals:
+        return self._where(other, 1)
+
+    def within(self, start: Ints, end: Ints) -> Ints:
+        """How much of each window is in the set: int64 nanoseconds; windows may overlap."""
+        return self._until(end) - self._until(start)
+
+    def gaps(self) -> Intervals:
+        """What lies between the stretches."""
+        return Intervals(self.end[:-1], self.start[1:])
+
+    def _until(self, time: Ints) -> Ints:
+        """Length of the set before each time."""
+        if not len(self):
+            return np.zeros(len(time), np.int64)
+        place = np.searchsorted(self.start, time, side="right") - 1
+        total = np.cumsum(self.end - self.start)
+        return np.where(place < 0, 0, total[place] - np.maximum(self.end[place] - time, 0))
+
+    def _where(self, other: Intervals, state: int) -> Intervals:
+        """The moments of that state: 1 in this set only, 2 in the other only, 3 in both."""
+        time = np.concatenate([self.start, self.end, other.start, other.end])
+        change = np.repeat([1, -1, 2, -2], [len(self), len(self), len(other), len(other)])
+        order = np.argsort(time, kind="stable")
+        time, now = time[order], np.cumsum(change[order])
+        held: Array = (now[:-1] == state) & (time[1:] > time[:-1])
+        return Intervals.union(time[:-1][held], time[1:][held])
+
+
+NEVER = Intervals(np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+def shares(roles: dict[str, Intervals], start: Ints, end: Ints) -> dict[str, Ints]:
+    """Split windows among roles, every moment to one of them: the first that has it.
+
+    Args:
+        roles: sets by name, the most important first.
+        start: int64 nanoseconds, shape ``[windows]``: where each window begins.
+        end: where each ends.
+
+    Returns:
+        Nanoseconds of each role in each window, and ``"other"`` for what no role has.
+    """
+    taken, found = NEVER, {}
+    for name, role in roles.items():
+        found[name] = (role - taken).within(start, end)
+        taken |= role
+    return found | {"other": end - start - taken.within(start, end)}
