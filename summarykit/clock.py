@@ -7,6 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 
+BEAT_SECS = 15.0
+"""So often, at least, the time of a run's lineage file moves on while its writer lives: its heartbeat."""
+
+DEAD_SECS = 180.0
+"""A heartbeat that old is that of a dead run: file servers show times late, and one long C call may hold up a writer."""
+
+
 @dataclass(frozen=True)
 class Process:
     """A process, told apart from every other that had or will have its number.
@@ -32,10 +39,14 @@ class Process:
 
     def surely_dead(self) -> bool:
         """True only where this machine can know: same kernel, same table of processes, and nobody there with that start."""
+        return self.lives() is False
+
+    def lives(self) -> bool | None:
+        """Whether it is there; None where this machine cannot know."""
         here = Process.current()
         if not (self.boot and self.start and (self.boot, self.pid_namespace, self.host) == (here.boot, here.pid_namespace, here.host)):
-            return False
-        return start_ticks(self.pid) != self.start
+            return None
+        return start_ticks(self.pid) == self.start
 
 
 def start_ticks(pid: int) -> int:

@@ -193,10 +193,12 @@ class Graph:
     Attributes:
         nodes: every node behind those it takes from, as far as there are no cycles.
         name: the model's.
+        beside: True: one more graph, which viewers show beside the run's own, under its tag.
     """
 
     nodes: tuple[Node, ...]
     name: str = ""
+    beside: bool = False
 
 
 @dataclass(frozen=True)
@@ -262,6 +264,29 @@ class LossLandscape:
     notes: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, eq=False)
+class Lineage:
+    """One part of what a run came from and what came of it, as it is known at one moment; of each part the latest counts.
+
+    Attributes:
+        part: ``Lineage.TRAIN``, ``EVALUATION``, ``DATASET`` or ``CUSTOM``, which are MindSpore's; ``RUN`` or ``CODE``, which are ours.
+        values: by name: what JSON can say (texts, numbers, bools, None, lists and mappings of these). Of a ``DATASET``: the parameters of
+            its last operation, and under ``"operations"``, ``"sampler"`` and ``"children"`` mappings of the same sort.
+        shown: of a ``CUSTOM``: further names with numbers or texts for the viewer's table; the reader does not give them back.
+    """
+
+    TRAIN = "train_lineage"
+    EVALUATION = "evaluation_lineage"
+    DATASET = "dataset_graph"
+    CUSTOM = "user_defined_info"
+    RUN = "run"
+    CODE = "code_version"
+
+    part: str
+    values: Mapping[str, Any]
+    shown: Mapping[str, Any] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Blob:
     """What no other shape covers: a message as a whole.
@@ -277,7 +302,7 @@ class Blob:
     metadata: bytes = b""
 
 
-Shape = Scalar | Histogram | Image | Tensor | Plugin | Group | Graph | Embedding | LossLandscape | Blob
+Shape = Scalar | Histogram | Image | Tensor | Plugin | Group | Graph | Embedding | LossLandscape | Lineage | Blob
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,14 @@ from typing import Any
 from summarykit.shapes import Blob, Shape
 
 # plugin -> kind
-_KINDS = {"scalars": "scalar", "histograms": "histogram", "images": "image", "pr_curves": "pr_curve", "projector": "embedding"}
+_KINDS = {
+    "scalars": "scalar", "histograms": "histogram", "images": "image", "pr_curves": "pr_curve", "projector": "embedding",
+    "graph_run_metadata_graph": "graph",
+}  # fmt: skip
+
+
+def _blob(kind: str, tag: str, content: bytes) -> Shape:
+    return Blob(kind, content)
 
 
 @dataclass(frozen=True)
@@ -23,7 +30,7 @@ class Dialect:
         scalar: field of ``Summary.Value`` with the float32 of a scalar.
         values: field of ``Summary.Value`` -> kind of what it holds.
         events: field of ``Event`` -> (kind, tag) of what it holds as a whole.
-        whole: gives the shape of such a thing, told its kind and its content.
+        whole: gives the shape of such a thing, told its kind, its tag and its content.
         tensor: field of ``Summary.Value`` whose kind the plugin in its metadata decides, or 0.
         metadata: field of ``Summary.Value`` with that metadata, or 0.
         blob: field of ``Summary.Value`` with a blob that names its plugin, or 0.
@@ -36,7 +43,7 @@ class Dialect:
     scalar: int
     values: Mapping[int, str]
     events: Mapping[int, tuple[str, str]]
-    whole: Callable[[str, bytes], Shape] = Blob
+    whole: Callable[[str, str, bytes], Shape] = _blob
     tensor: int = 0
     metadata: int = 0
     blob: int = 0

@@ -62,6 +62,11 @@ def mindspore(prefix: str, stem: Stem, suffix: str) -> str:
     return f"{prefix}.out.events.summary.{stem}{suffix}"
 
 
+def lineage(prefix: str, stem: Stem, suffix: str) -> str:
+    """Name of a file in which MindInsight looks for lineage."""
+    return f"{mindspore(prefix, stem, suffix)}_lineage"
+
+
 def tensorboard(prefix: str, stem: Stem) -> str:
     """Name of a file that TensorBoard reads."""
     return f"{prefix}.out.tfevents.{stem}"

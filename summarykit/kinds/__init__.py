@@ -23,6 +23,13 @@ KINDS: Registry[Kind] = Registry(
         "embedding": "summarykit.kinds.embedding:EMBEDDING",
         "graph": "summarykit.kinds.graph:GRAPH",
         "landscape": "summarykit.kinds.landscape:LANDSCAPE",
+        "train_lineage": "summarykit.kinds.lineage:TRAIN_LINEAGE",
+        "eval_lineage": "summarykit.kinds.lineage:EVAL_LINEAGE",
+        "dataset_graph": "summarykit.kinds.lineage:DATASET_GRAPH",
+        "custom_lineage_data": "summarykit.kinds.lineage:CUSTOM_LINEAGE_DATA",
+        "run_status": "summarykit.kinds.lineage:RUN_STATUS",
+        "code_version": "summarykit.kinds.lineage:CODE_VERSION",
+        "hparams_session": "summarykit.kinds.lineage_session:HPARAMS_SESSION",
     },
 )
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from summarykit.reading.collection import Runs, runs
     from summarykit.reading.conversion import convert
     from summarykit.reading.damage import Damage
+    from summarykit.reading.lineage import RunLineage
+    from summarykit.reading.lineage_table import LineageTable
     from summarykit.reading.repairing import repair
     from summarykit.reading.report import FileReport, Report
     from summarykit.reading.run import Run
@@ -20,10 +22,11 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "Run": "run", "Runs": "collection", "runs": "collection", "verify": "verification", "repair": "repairing", "convert": "conversion",
-    "Damage": "damage", "FileReport": "report", "Report": "report",
+    "Damage": "damage", "FileReport": "report", "Report": "report", "RunLineage": "lineage",
+    "LineageTable": "lineage_table",
 }  # fmt: skip
 
-__all__ = ["Damage", "FileReport", "Report", "Run", "Runs", "convert", "repair", "runs", "verify"]
+__all__ = ["Damage", "FileReport", "LineageTable", "Report", "Run", "RunLineage", "Runs", "convert", "repair", "runs", "verify"]
 
 
 def __getattr__(name: str) -> Any:

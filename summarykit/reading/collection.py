@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from summarykit.reading.files import run_directories
+from summarykit.reading.lineage_table import LineageTable, table_of
 from summarykit.reading.run import Run
 from summarykit.reading.tables import Table, Tabular, by_run
 
@@ -68,6 +69,10 @@ class Runs(Tabular, Mapping[str, Run]):
             raise KeyError(f"no run below {self.base_dir} has a scalar with tag {tag!r}; there are {there}")
         table = by_run({name: run.scalars(tag).table() for name, run in having.items()})
         return Table({name: table.columns[name] for name in ("run", "step", "wall_time", "value")}, table.is_scalar)
+
+    def lineage(self) -> LineageTable:
+        """Status, hyper-parameters, metrics and code version of all runs: a row for each; ``to_pandas()`` gives a data frame."""
+        return table_of({name: run.lineage() for name, run in self._runs.items()})
 
     def table(self) -> Table:
         """All points of all runs in columns: run, kind, tag, step, wall_time, value (float64; NaN for what is no scalar)."""

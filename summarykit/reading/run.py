@@ -11,15 +11,16 @@ from typing import TypeVar
 from summarykit.formats.tensorboard import hparams
 from summarykit.reading import tables
 from summarykit.reading.damage import Damage
-from summarykit.reading.files import Files
+from summarykit.reading.files import Files, summary_files
 from summarykit.reading.follow import follow
+from summarykit.reading.lineage import RunLineage, lineage_of
 from summarykit.reading.media import Embeddings, Sounds
 from summarykit.reading.reader import Reader
 from summarykit.reading.report import FileReport
 from summarykit.reading.series import Histograms, Scalars, Series, Tensors
 from summarykit.reading.surface import LossSurface
 from summarykit.reading.view import View
-from summarykit.shapes import Blob, Graph, LossLandscape, Plugin, Point, Shape
+from summarykit.shapes import Graph, LossLandscape, Plugin, Point, Shape
 
 _SERIES: dict[str, type[Series]] = {
     "scalar": Scalars, "histogram": Histograms, "tensor": Tensors, "audio": Sounds, "embedding": Embeddings,
@@ -144,9 +145,17 @@ class Run(tables.Tabular):
         found = {tag: (point.wall_time, point.value) for tag, point in newest.items() if isinstance(point.value, Graph)}
         return {tag: graph for tag, (_, graph) in sorted(found.items(), key=lambda each: (each[1][1].beside, each[1][0]))}
 
-    def lineage(self) -> list[Blob]:
-        """Every recorded piece of lineage, serialised; ``metadata`` is empty."""
-        return self._blobs("lineage")
+    def lineage(self) -> RunLineage:
+        """What the run came from and what came of it: status, hyper-parameters, metrics, data, code.
+
+        Read anew at each call. Of several trainings that were recorded into this directory, one after the other, it is that of the last.
+        """
+        return lineage_of(summary_files(self.path), self.hparams)
+
+    @property
+    def status(self) -> str | None:
+        """``"RUNNING"``, ``"FINISHED"``, ``"FAILED"``, ``"INTERRUPTED"``, ``"DEAD"``; None where nobody told. See `RunLineage`."""
+        return self.lineage().status
 
     def landscapes(self) -> list[LossSurface]:
         """Every recorded loss landscape, by age; those with a ``path`` are of the training, those without of its result."""
@@ -187,9 +196,6 @@ class Run(tables.Tabular):
 
     def _series(self, series: type[_S], kind: str, tag: str) -> _S:
         return series(kind, tag, self._view.track((kind, tag)), Reader(self._files))
-
-    def _blobs(self, kind: str) -> list[Blob]:
-        return [shape for shape in self._shapes(kind) if isinstance(shape, Blob)]
 
     def _shapes(self, kind: str) -> list[Shape]:
         """All of one kind, by age."""

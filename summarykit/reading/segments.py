@@ -75,8 +75,13 @@ def segments(units: Iterable[Unit]) -> list[Segment]:
 
 def _age(unit: Unit) -> tuple[int, str]:
     name = unit.sources[0].path.name
+    return stamp_of(name), name
+
+
+def stamp_of(name: str) -> int:
+    """When a file was begun, by its name, in seconds since the epoch; 0 where it does not tell."""
     stamp = _STAMP.search(name)
-    return int(stamp[1]) if stamp else 0, name
+    return int(stamp[1]) if stamp else 0
 
 
 def _rotation(part: Part) -> int:

@@ -144,7 +144,7 @@ class Source:
         """
         content = self.read(entry.offset, entry.length)
         if entry.whole:
-            return self._dialect.whole(entry.kind, content)
+            return self._dialect.whole(entry.kind, entry.tag, content)
         return _decode(content, entry.kind, self._dialect, *self._plugins.get(entry.tag, ("", b"")))
 
     def read(self, offset: int, length: int) -> bytes:

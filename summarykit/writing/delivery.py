@@ -8,9 +8,11 @@ from itertools import groupby
 import numpy as np
 
 from summarykit.formats.scalars import ScalarBatch
-from summarykit.shapes import Embedding, Point, Scalar, Tensor
+from summarykit.shapes import Embedding, Graph, Lineage, Point, Scalar, Tensor
 from summarykit.writing.executor import Outcome
 from summarykit.writing.export import Exporter
+from summarykit.writing.graphs import Graphs
+from summarykit.writing.lineage import LineageFile
 from summarykit.writing.options import WriterOptions
 from summarykit.writing.output import Output
 from summarykit.writing.projector import Projector
@@ -27,6 +29,8 @@ class Delivery:
         self._stats = stats
         self._exporter = Exporter(options.directory) if options.export else None
         self._projector = Projector(options.directory)
+        self._graphs = Graphs(options.directory, options.formats)
+        self.lineage = LineageFile(options, output.origin)
 
     def outcomes(self, outcomes: Sequence[Outcome]) -> None:
         """Write what became of some tasks."""
@@ -42,9 +46,14 @@ class Delivery:
 
     def point(self, point: Point) -> None:
         """Lay out and write one value."""
+        if isinstance(point.value, Lineage):
+            self._write_lineage(point)
+            return
         try:
             if isinstance(point.value, Embedding):
                 point = self._projector.place(point)
+            elif isinstance(point.value, Graph):
+                point = self._graphs.place(point)
             records = lay_out(point, self._output.formats)
         except Exception as error:  # noqa: BLE001  such as a MemoryError: it costs this value alone
             self._stats.drop(f"{point.kind}: {type(error).__name__}", detail=f"{point.tag!r}: {error}")
@@ -54,6 +63,13 @@ class Delivery:
             self._stats.watch(_column(point, point.value))
         if self._exporter and isinstance(point.value, Tensor):
             self._exporter.export(point, self._stats)
+
+    def _write_lineage(self, point: Point) -> None:
+        try:
+            self._stats.bytes += self.lineage.write(point)
+            self._stats.written += 1
+        except Exception as error:  # noqa: BLE001  it costs this part alone: what is known is written again when more is known
+            self._stats.drop(f"{point.kind}: {type(error).__name__}", detail=f"{point.tag!r}: {error}")
 
     def _one_by_one(self, outcomes: Iterable[Outcome]) -> None:
         for outcome in outcomes:

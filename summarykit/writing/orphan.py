@@ -25,3 +25,4 @@ def write_left(options: WriterOptions, left: Iterable[Done]) -> None:
         elif done.point is not None:
             delivery.point(done.point)
     output.close()
+    delivery.lineage.close()

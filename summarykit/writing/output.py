@@ -112,6 +112,11 @@ class Output:
             os.close(file.fd)
         self._files = []
 
+    def origin(self) -> Origin:
+        """Who writes, as the next file will tell."""
+        options, library = self._options, f"summarykit {summarykit.__version__}"
+        return Origin(self._session, self._segment, self._process, options.resume, options.rank, library)
+
     def _ready(self) -> bool:
         return bool(self._files) or self._attempt(self._open)
 
@@ -119,9 +124,7 @@ class Output:
         """Make the next file of every format, all with one new stem."""
         directory, wall_time = self._options.directory, time.time()
         directory.mkdir(parents=True, exist_ok=True)
-        origin = Origin(
-            self._session, self._segment, self._process, self._options.resume, self._options.rank, f"summarykit {summarykit.__version__}"
-        )
+        origin = self.origin()
         while not self._files:
             names = os.listdir(directory)
             stem = Stem(next_stamp(wall_time, names), self._options.rank, self._process.host, self._process.pid, self._counter)

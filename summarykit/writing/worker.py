@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from summarykit.formats import FORMATS
-from summarykit.shapes import Embedding, Scalar, Tensor
+from summarykit.shapes import Embedding, Graph, Lineage, Scalar, Tensor
 from summarykit.writing.channel import Channel
 from summarykit.writing.executor import perform
 from summarykit.writing.job import Task
@@ -137,7 +137,7 @@ class Worker:
         outcome = perform(task)
         if outcome.point is None:
             return Done(order.number, reason=outcome.reason)
-        if isinstance(outcome.point.value, Embedding | Scalar | Tensor):
+        if isinstance(outcome.point.value, Embedding | Graph | Lineage | Scalar | Tensor):
             return Done(order.number, point=outcome.point)
         try:
             laid = lay_out(outcome.point, self._layouts)

@@ -13,6 +13,7 @@ from typing import Any
 
 from summarykit.formats.scalars import ScalarEncoder
 from summarykit.kinds.fence import FENCE
+from summarykit.kinds.transfers import TRANSFERS
 from summarykit.shapes import Array
 from summarykit.writing import lifecycle
 from summarykit.writing.buffer import Buffer
@@ -71,6 +72,8 @@ class Writer:
             self.stats.drop("the record was closed", values)
             return False
         accepted = self.buffer.put(flat, tasks)
+        if TRANSFERS.waiting:
+            TRANSFERS.poll()
         if tasks and FENCE:
             lifecycle.pump().wake()    # the copies are to be made beside the next forward pass
         if not accepted:
@@ -108,6 +111,7 @@ class Writer:
         """Close without waiting: for a finaliser."""
         if not self.closed and self.buffer.mark >= 0:
             self.closed = True
+            TRANSFERS.settle(PATIENCE)
             self._requests.append(Request(sync=False, closing=True))
             lifecycle.pump().wake()
 
@@ -116,7 +120,7 @@ class Writer:
         oldest = self._output.behind_since or self.buffer.oldest()
         waiting = len(self.buffer) + self._executor.submitted - self._executor.completed + self._output.in_hand
         figures = self.stats.as_dict(waiting, 0.0 if oldest is None else max(0.0, time.time() - oldest))
-        return {**figures, "files": list(self._output.paths)}
+        return {**figures, "files": self._output.paths + self._delivery.lineage.paths}
 
     def paths(self) -> list[str]:
         """The files made so far."""
@@ -125,6 +129,7 @@ class Writer:
     def _ask(self, request: Request, patience: float) -> bool:
         if self.buffer.mark < 0 and not len(self.buffer) and not self._direct:
             return True    # nothing was ever put
+        TRANSFERS.settle(patience)
         self._requests.append(request)
         if self.ended:
             return self._output.error is None
@@ -144,6 +149,7 @@ class Writer:
     def write_directly(self) -> None:
         """From now on the calling thread writes, beginning with what is there: the interpreter is ending."""
         self._direct = self.buffer.eager = True
+        TRANSFERS.settle(PATIENCE)
         executor, self._executor = self._executor, InlineExecutor()
         left = executor.submitted - executor.completed
         if left:    # as if it were killed: what workers have of it they write when this process is gone
@@ -156,6 +162,7 @@ class Writer:
     def after_fork(self) -> None:
         """In the child: what is here belongs to the parent. The child opens files of its own when it records."""
         self._output.abandon()
+        self._delivery.lineage.close()
         self._executor.abandon()
         self.ended = self.closed
         if not self.closed:
@@ -206,6 +213,7 @@ class Writer:
         for task in tasks:
             self._executor.submit(task)
         self._deliver()
+        self._delivery.lineage.beat()
         self._sync_now_and_then()
         behind = [request for request in requests if not self._answer(request)]
         if self.ended:
@@ -265,8 +273,9 @@ class Writer:
     def _end(self) -> None:
         self._executor.close()
         self._output.push()
-        unsynced = self._output.unsynced()
+        unsynced = self._output.unsynced() + self._delivery.lineage.unsynced()
         self._output.close()
+        self._delivery.lineage.close()
         lifecycle.syncer().ask(partial(self._sync, unsynced))
         self.ended = True
         lifecycle.pump().dismiss(self)

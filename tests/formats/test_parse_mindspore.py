@@ -118,11 +118,11 @@ def test_graph_events_are_graphs():
     assert (point.kind, point.value) == ("graph", Graph((), "net"))
 
 
-def test_lineage_events_are_blobs():
-    lineage = message("mindspore.irpb.EvaluationLineage")(metric="{}")
+def test_a_lineage_event():
+    lineage = message("mindspore.irpb.EvaluationLineage")(metric='{"accuracy": 0.5}')
     (point,) = parse_lineage(message("mindspore.irpb.LineageEvent")(evaluation_lineage=lineage).SerializeToString())
     assert (point.kind, point.tag) == ("lineage", "evaluation_lineage")
-    assert message("mindspore.irpb.EvaluationLineage").FromString(point.value.content).metric == "{}"
+    assert point.value.values == {"metric": {"accuracy": 0.5}}
 
 
 def test_the_origin_is_read():

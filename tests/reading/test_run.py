@@ -8,7 +8,7 @@ from testkit import building
 from testkit.building import heavy, scalar
 
 from summarykit.formats import wire
-from summarykit.reading import Run, runs
+from summarykit.reading import Run, RunLineage, runs
 from summarykit.reading.source import Source
 from summarykit.shapes import Histogram, Image, Point, Scalar, Tensor
 
@@ -290,14 +290,13 @@ def test_rotated_files_are_one_segment(tmp_path):
 
 def test_lineage_and_unknown_files(tmp_path):
     building.file(tmp_path, "mindspore", [scalar("loss", 1, 1)])
-    metric = wire.double(1, 2.0) + wire.data(7, wire.text(2, "{}"))
+    metric = wire.double(1, 2.0) + wire.data(7, wire.text(2, '{"accuracy": 0.5}'))
     building.write(tmp_path / "events.out.events.summary.1700000000.0.host_lineage", [metric])
     for name in ("notes.txt", "ms_output.pb", "x.summary.123_explain"):
         (tmp_path / name).write_bytes(b"anything")
     run = Run(tmp_path)
     assert run.tags() == {"scalar": ["loss"], "lineage": ["evaluation_lineage"]}
-    (piece,) = run.lineage()
-    assert piece.content == wire.text(2, "{}")
+    assert run.lineage() == RunLineage(metrics={"accuracy": 0.5})
     assert [file.format for file in run.files] == ["mindspore", "lineage"]
     assert run.graph() == []
     assert run.landscapes() == []

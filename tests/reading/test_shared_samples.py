@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from testkit import views
 
-from summarykit.formats.proto.messages import message
 from summarykit.formats.tensorboard.parse import DIALECT
 from summarykit.reading import Run, runs, verify
 from summarykit.shapes import Node
@@ -176,11 +175,3 @@ def test_graphs_are_whole(shared):
     load = next(node for node in graph.nodes if node.name.endswith("conv1-Conv2d/Load-op0"))
     assert load.scope == "Default/network-WithLossCell/_backbone-Net/conv1-Conv2d"
     assert load.inputs[0] == "conv1.bias"
-
-
-def test_blobs_are_whole_messages(shared):
-    run = Run(shared / "data/mindspore/graph_mode")
-    pieces = {point.tag: point.value.content for tag in run.tags()["lineage"] for point in run.points("lineage", tag)}
-    assert message("mindspore.irpb.TrainLineage").FromString(pieces["train_lineage"]).hyper_parameters.optimizer == "Momentum"
-    info = message("mindspore.irpb.UserDefinedInfo").FromString(pieces["user_defined_info"])
-    assert len(info.user_info) == 3

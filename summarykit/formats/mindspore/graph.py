@@ -124,6 +124,15 @@ def decode(content: bytes) -> Graph:
     return Graph((*parameters, *constants, *(_decoded(each, names) for each in found.node)), found.name)
 
 
+def of_file(content: bytes) -> Graph:
+    """The graph in a ``ModelProto``, serialised: what MindSpore's networks give, and files ``*.pb`` hold.
+
+    Raises:
+        google.protobuf.message.DecodeError: it is no such message.
+    """
+    return decode(message("mindspore.irpb.ModelProto").FromString(content).graph.SerializeToString())
+
+
 def _path(found: Any) -> str:
     return str(found.path or found.full_name or f"{found.scope}/{found.op_type}-op{found.name}".lstrip("/"))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from summarykit.formats import blobs
 from summarykit.formats.dialect import Dialect
-from summarykit.formats.mindspore import graph, landscape
+from summarykit.formats.mindspore import graph, landscape, lineage
 from summarykit.formats.mindspore.tensors import decode as tensor
 from summarykit.formats.proto.messages import message
 from summarykit.shapes import Array, Blob, Histogram, Image, Point, Scalar, Shape
@@ -30,20 +30,25 @@ def parse(payload: bytes) -> list[Point]:
 def parse_lineage(payload: bytes) -> list[Point]:
     """The same for a record of a lineage file."""
     event = message(LINEAGE.event).FromString(payload)
-    return _whole(event, {name: "lineage" for _, name in LINEAGE.events.values()})
+    parts = [(tag, _serialized(getattr(event, tag))) for _, tag in LINEAGE.events.values() if event.HasField(tag)]
+    return [Point("lineage", tag, event.step, event.wall_time, piece("lineage", tag, content)) for tag, content in parts]
+
+
+def _serialized(found: Any) -> bytes:
+    content: bytes = found.encode() if isinstance(found, str) else found.SerializeToString()
+    return content
 
 
 def _whole(event: Any, kinds: dict[str, str]) -> list[Point]:
-    """An event that is one blob: a graph, an explanation, a piece of lineage."""
+    """An event that is one thing as a whole: a graph, an explanation."""
     what = event.WhichOneof("what")
     if what not in kinds:
         return []
     kind, content = kinds[what], getattr(event, what).SerializeToString()
-    tag = what if kind == "lineage" else kind
-    return [Point(kind, tag, event.step, event.wall_time, whole(kind, content))]
+    return [Point(kind, event.tag or kind, event.step, event.wall_time, whole(kind, event.tag, content))]
 
 
-def whole(kind: str, content: bytes) -> Shape:
+def whole(kind: str, tag: str, content: bytes) -> Shape:
     """The shape of an event that is one thing as a whole: of a graph that is no such message, the bytes that are there."""
     from google.protobuf.message import DecodeError
 
@@ -51,6 +56,16 @@ def whole(kind: str, content: bytes) -> Shape:
         return graph.decode(content) if kind == "graph" else Blob(kind, content)
     except DecodeError:
         return Blob(kind, content)
+
+
+def piece(kind: str, part: str, content: bytes) -> Shape:
+    """A part of a lineage; of what is no such message, the bytes that are there."""
+    from google.protobuf.message import DecodeError
+
+    try:
+        return lineage.decode(part, content)
+    except DecodeError:
+        return Blob(part, content)
 
 
 def kind_of(value: Any) -> str:
@@ -65,7 +80,7 @@ def shape(value: Any, plugin: str = "", metadata: bytes = b"") -> Shape:
     """The shape in a ``Summary.Value``; ``plugin`` and ``metadata`` matter to the other format only."""
     which = value.WhichOneof("value")
     if value.HasField("blob"):
-        return landscape.of_blob(blobs.decode(value.blob))
+        return graph.of_blob(landscape.of_blob(blobs.decode(value.blob)))
     if which == "image":
         found = value.image
         return Image(found.height, found.width, found.colorspace, found.encoded_image)
@@ -118,11 +133,7 @@ LINEAGE = Dialect(
     shape=shape,
     scalar=0,
     values={},
-    events={
-        6: ("lineage", "train_lineage"),
-        7: ("lineage", "evaluation_lineage"),
-        9: ("lineage", "dataset_graph"),
-        10: ("lineage", "user_defined_info"),
-    },
+    events={number: ("lineage", part) for number, part in lineage.EVENTS.items()},
+    whole=piece,
 )
 """Its files whose names end in ``_lineage``."""
