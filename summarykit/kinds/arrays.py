@@ -86,10 +86,10 @@ class Later:
 
 @dataclass(frozen=True, eq=False)
 class Held(Later):
-    """A value that lies on a device: kept there, so that the training thread does not wait, and fetched by `get`.
+    """A value that lies on a device, or is on its way from there: the training thread does not wait; `get` does.
 
     Attributes:
-        value: the framework's own tensor, not shared with the user.
+        value: what the framework holds of it, not shared with the user.
         framework: knows how to fetch it.
     """
 
@@ -98,13 +98,18 @@ class Held(Later):
 
     @property
     def nbytes(self) -> int:
-        """Memory held, in bytes (on the device)."""
+        """Memory held, in bytes."""
         return int(self.value.nbytes)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Lengths of the axes."""
         return tuple(self.value.shape)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the device has computed it."""
+        return self.framework.arrived(self.value)
 
     def get(self) -> Typed:
         """Bring it to host memory; waits for the device.
@@ -139,7 +144,7 @@ def typed(value: Any) -> Typed:
 def freeze(value: Any) -> Frozen:
     """Take what `typed` takes, so that later changes by the user are not seen: one copy, C-contiguous and little-endian.
 
-    What lies on a device stays there, as a copy of its own.
+    What lies on a device is copied there, or on its way to the host; nobody waits for it.
 
     Raises:
         RefusedValueError: as `typed`.

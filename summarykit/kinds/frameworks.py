@@ -10,6 +10,7 @@ import numpy as np
 
 from summarykit.errors import RefusedValueError
 from summarykit.kinds.dtypes import ALLOWED
+from summarykit.kinds.transfers import TRANSFERS, Transfer
 from summarykit.shapes import Array
 
 
@@ -40,8 +41,11 @@ class Framework(Protocol):
             RefusedValueError: its values can never be had.
         """
 
+    def arrived(self, held: Any) -> bool:
+        """Tell whether what `hold` gave can be fetched without waiting."""
+
     def fetch(self, value: Any) -> Fetched:
-        """Bring the values to host memory; waits for the device."""
+        """Bring the values, or what `hold` gave for them, to host memory; waits for the device."""
 
     def item(self, value: Any) -> Any:
         """Give the number that a tensor of one element holds; waits for the device."""
@@ -55,10 +59,15 @@ class _Torch:
 
     def hold(self, value: Any) -> Any | None:
         _check_torch(value)
-        # The clone runs in the order of the device's stream: a later in-place change does not reach it.
-        return None if value.is_cpu else value.detach().clone()
+        # Copy or clone, it runs in the order of the device's stream: a later in-place change does not reach it.
+        return None if value.is_cpu else TRANSFERS.begin(value) or value.detach().clone()
+
+    def arrived(self, held: Any) -> bool:
+        return isinstance(held, Transfer) and held.arrived
 
     def fetch(self, value: Any) -> Fetched:
+        if isinstance(value, Transfer):
+            return self.fetch(value.values())._replace(own=True)
         _check_torch(value)
         tensor = value.detach() if value.is_cpu else value.detach().cpu()
         name = _torch_name(value.dtype)
@@ -101,6 +110,9 @@ class _Jax:
         # A train step may donate an array's memory, so it is copied on its device; nobody donates a loss.
         return value if value.ndim == 0 else value.copy()
 
+    def arrived(self, held: Any) -> bool:
+        return bool(held.is_ready())
+
     def fetch(self, value: Any) -> Fetched:
         return Fetched(np.asarray(value), None, own=True)
 
@@ -128,6 +140,9 @@ class _MindSpore:
     def hold(self, value: Any) -> None:
         if "complex" in str(value.dtype).lower():
             raise _complex(value)
+
+    def arrived(self, held: Any) -> bool:
+        return True
 
     def fetch(self, value: Any) -> Fetched:
         if str(value.dtype).lower() == "bfloat16":
