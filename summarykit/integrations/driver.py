@@ -5,10 +5,11 @@ from __future__ import annotations
 import atexit
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 from weakref import WeakSet
 
+from summarykit.ranks import detect
 from summarykit.training.callback import Callback
 from summarykit.training.callbacks import CallbackList
 from summarykit.training.context import CallbackParams, RunContext
@@ -56,6 +57,11 @@ class Driver:
         return self._evaluation is not None
 
     @property
+    def in_step(self) -> bool:
+        """True while a step of the training is open."""
+        return self._training is not None and self._training.in_step
+
+    @property
     def step(self) -> int:
         """Optimizer updates completed."""
         return self._training.done if self._training else int(self.params.get("cur_step_num", 0))
@@ -74,10 +80,11 @@ class Driver:
             **fields: fields of ``CallbackParams``: ``network``, ``optimizer``, ``train_dataset``, ``epoch_num`` (epochs to run),
                 ``batch_num`` (steps per epoch; by default the data set's length) … and these: ``last_step_num`` (the step that will be
                 the last, where the framework knows), ``loss_kind`` (what a reported ``loss`` is: ``"instant"``, ``"running_mean"``
-                or ``"window_mean"``), ``framework`` (its name), ``rank`` and ``device_number`` (of this process, and how many there are).
+                or ``"window_mean"``), ``framework`` (its name), ``rank`` and ``device_number`` (of this process, and how many there are;
+                by default they are found out).
         """
         self.close()
-        counts = {"cur_step_num": initial_step, "initial_step": initial_step, "micro_step": 0}
+        counts = {"cur_step_num": initial_step, "initial_step": initial_step}
         self._context = RunContext(self._fields(fields) | counts)
         self._training = Training(self._context, self._callbacks, fields.get("train_dataset"), initial_step, initial_epoch)
         self._open(self._training)
@@ -89,16 +96,10 @@ class Driver:
 
     def step_begin(self, batch: Any = None) -> None:
         """A batch begins: a new step, or the next micro-batch of the open one (``micro_step`` counts them through the run)."""
-        training = self._training
-        if training is None or self._evaluation:
-            return
-        self.params["micro_step"] += 1
-        if training.in_step:
-            self.params["train_dataset_element"] = batch
-            return
-        if not training.in_epoch:
-            training.begin_epoch()
-        training.begin_step(batch)
+        if self._training and not self._evaluation:
+            if not self._training.in_epoch:
+                self._training.begin_epoch()
+            self._training.begin_batch(batch)
 
     def step_end(
         self,
@@ -133,8 +134,9 @@ class Driver:
             if phase.in_step or self._evaluation:
                 phase.report(values)
             else:
-                self.params["reported"] = values
-                self._callbacks.fire("on_train_report", self._context)
+                with self.params.restored("reported"):
+                    self.params["reported"] = values
+                    self._callbacks.fire("on_train_report", self._context)
 
     def epoch_end(self, reported: Mapping[str, Any] | None = None) -> None:
         """The epoch ends, having reported these values."""
@@ -151,7 +153,7 @@ class Driver:
             self._context = RunContext(CallbackParams(cur_step_num=self.step) | self._fields(fields))
         # A stop that is requested of the training does not cut the evaluation short.
         self._evaluation = Evaluation(RunContext(self.params), self._callbacks, dataset)
-        self._open(self._evaluation)
+        self._open(self._evaluation, self._between_steps())
 
     def eval_step_begin(self, batch: Any = None) -> None:
         """A batch of the evaluation begins."""
@@ -184,22 +186,31 @@ class Driver:
         self._leave_all(LeftOpenError("the framework did not tell how it ended"))
 
     def _fields(self, given: Mapping[str, Any]) -> CallbackParams:
+        processes = given.get("device_number") or detect().world_size
         defaults = {
             "batch_num": length(given.get("train_dataset")),
             "train_network": given.get("network"),
             "list_callback": list(self._callbacks),
             "dataset_sink_mode": False,
-            "parallel_mode": "stand_alone",
-            "device_number": 1,
+            "parallel_mode": "stand_alone" if processes == 1 else "data_parallel",
+            "device_number": processes,
             "loss_kind": "instant",
         }
         return CallbackParams(defaults | dict(given))
 
-    def _open(self, phase: Phase) -> None:
+    @contextmanager
+    def _between_steps(self) -> Iterator[None]:
+        """A step that is open does not count yet."""
+        with self.params.restored("cur_step_num"):
+            self.params["cur_step_num"] = self.step
+            yield
+
+    def _open(self, phase: Phase, *around: AbstractContextManager[None]) -> None:
         _running.add(self)
         run = self._runs[type(phase)] = ExitStack()
         try:
-            run.enter_context(phase.run())
+            for manager in (*around, phase.run()):
+                run.enter_context(manager)
         except BaseException:
             self._leave(type(phase))
             raise

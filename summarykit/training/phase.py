@@ -163,14 +163,15 @@ class Training(Phase):
         self.settle_step()
         for number, (batch, last) in enumerate(self._told_last(self._timed(dataset)), 1):
             self.update_due = last or number % self._accumulation == 0
-            self._begin_batch(batch)
+            self.begin_batch(batch)
             yield batch
             if self.in_step and self.update_due:
                 self.end_step()
             if self._context.get_stop_requested() and not self.in_step:
                 return
 
-    def _begin_batch(self, batch: Any) -> None:
+    def begin_batch(self, batch: Any) -> None:
+        """Begin a (micro-)batch: with it a step, unless one is open."""
         self._params["micro_step"] += 1
         if self.in_step:
             self._params["train_dataset_element"] = batch

@@ -1,0 +1,94 @@
+"""What the loggers of Lightning's two packages share. Nothing of Lightning is imported here."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from summarykit.summary.writer import SummaryWriter
+
+
+class Logging:
+    """Writes what Lightning logs into ``<save_dir>/<name>/version_<k>``; comes before Lightning's ``Logger`` among the bases.
+
+    It has the arguments and properties of Lightning's ``TensorBoardLogger``. The step is the number of optimizer updates completed, one
+    more than Lightning counts; a step of your own (``logger.log_metrics(..., step=7)``) stays as it is. Only rank 0 writes.
+    """
+
+    rank_zero_only: Any
+    """Lightning's function of that name; its attribute ``rank`` is this process's."""
+
+    def __init__(
+        self, save_dir: str | os.PathLike[str], name: str | None = "lightning_logs", version: int | str | None = None, **options: Any
+    ) -> None:
+        """Choose the directory; it is made with the first value.
+
+        Args:
+            save_dir: where all experiments lie.
+            name: of the experiment; "" or None: none.
+            version: number or name of the run; None: the next number that is free.
+            **options: of ``summarykit.SummaryWriter``; both viewers' files are written unless ``formats`` says otherwise.
+        """
+        super().__init__()
+        self._save_dir, self._name, self._version = os.fspath(save_dir), name or "", version
+        self._options = {"formats": ("mindspore", "tensorboard"), **options}
+        self._writer: SummaryWriter | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the experiment."""
+        return self._name
+
+    @property
+    def version(self) -> int | str:
+        """Number or name of the run."""
+        if self._version is None:
+            taken = [int(path.name[8:]) for path in Path(self.root_dir).glob("version_*") if path.name[8:].isdigit()]
+            self._version = max(taken, default=-1) + 1
+        return self._version
+
+    @property
+    def save_dir(self) -> str:
+        """Where all experiments lie."""
+        return self._save_dir
+
+    @property
+    def root_dir(self) -> str:
+        """Where the runs of this experiment lie."""
+        return os.path.join(self._save_dir, self._name)
+
+    @property
+    def log_dir(self) -> str:
+        """Where this run lies."""
+        return os.path.join(self.root_dir, self.version if isinstance(self.version, str) else f"version_{self.version}")
+
+    @property
+    def experiment(self) -> SummaryWriter:
+        """The writer, for whatever else is to be recorded: ``logger.experiment.add_image(...)``."""
+        if self._writer is None:
+            first = not getattr(self.rank_zero_only, "rank", 0)
+            self._writer = SummaryWriter(self.log_dir, write_to_disk=first, **self._options)
+        return self._writer
+
+    def log_metrics(self, metrics: Mapping[str, Any], step: int | None = None) -> None:
+        """Record numbers of one step; with ``epoch`` among them, as Lightning puts it there, the step is Lightning's count."""
+        self.experiment.add_scalars_dict(metrics, None if step is None else step + ("epoch" in metrics))
+
+    def log_hyperparams(self, params: Any = None, *args: Any, **kwargs: Any) -> None:
+        """Record the settings of the run: a mapping or a ``Namespace``; further arguments of other loggers are ignored."""
+        settings = vars(params) if isinstance(params, Namespace) else dict(params or {})
+        if settings:
+            self.experiment.add_hparams(settings, {})
+
+    def log_graph(self, model: Any, input_array: Any = None) -> None:
+        """Record the graph of the model, called with ``input_array`` or its own ``example_input_array``."""
+        example = getattr(model, "example_input_array", None) if input_array is None else input_array
+        self.experiment.add_graph(model, example)
+
+    def finalize(self, status: str) -> None:
+        """Close the files; what is logged later goes into new ones."""
+        if self._writer:
+            self._writer.close()

@@ -1,0 +1,183 @@
+"""PyTorch: a loop that stays as it is, watched through the hooks that PyTorch has for optimizers.
+
+::
+
+    from summarykit.integrations.torch import SummaryCollector, watch
+
+    with watch(model, optimizer, SummaryCollector("./summary"), loss=criterion):
+        for images, labels in batches:
+            optimizer.zero_grad()
+            criterion(model(images), labels).backward()
+            optimizer.step()
+"""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+from summarykit.collectors import SummaryCollector
+from summarykit.integrations.driver import Driver
+from summarykit.training.callback import Callback
+
+__all__ = ["SummaryCollector", "Watch", "watch"]
+
+
+class Watch:
+    """Runs callbacks at the steps of an optimizer; made by ``watch``.
+
+    A step begins with the model's first call in training mode after an update and ends with the optimizer's next update: so several
+    calls make one step where gradients are accumulated, and calls in evaluation mode make none. An update that a ``GradScaler`` skips
+    is no step. Where ``optimizer.step`` is itself compiled, PyTorch may leave its hooks out: then nothing is seen.
+    """
+
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        optimizer: Any,
+        callbacks: Callback | Iterable[Callback],
+        *,
+        loss: torch.nn.Module | None = None,
+        train_dataset: Any = None,
+        initial_step: int = 0,
+    ) -> None:
+        """Begin to watch; see ``watch``."""
+        self._driver = Driver(callbacks)
+        self._groups = getattr(optimizer, "param_groups", None)
+        if not isinstance(self._groups, list):
+            raise TypeError(f"optimizer: a torch.optim.Optimizer, or what wraps one, is needed, got {type(optimizer).__name__}")
+        self._open = [
+            model.register_forward_pre_hook(Hook(self._forward), with_kwargs=True),
+            register_optimizer_step_pre_hook(self._before_update),
+            register_optimizer_step_post_hook(self._after_update),
+        ]
+        if loss is not None:
+            self._open.append(loss.register_forward_hook(Hook(self._loss)))
+        fields = {"network": bare(model), "train_network": model, "optimizer": optimizer, "loss_fn": loss, "train_dataset": train_dataset}
+        self._driver.train_begin(initial_step=initial_step, framework="torch", **fields)
+        atexit.register(self._at_exit)
+
+    @property
+    def step(self) -> int:
+        """Optimizer updates completed."""
+        return self._driver.step
+
+    @property
+    def stop_requested(self) -> bool:
+        """True once a callback asked for the end of the training; ending it is the loop's business."""
+        return self._driver.stop_requested
+
+    def report(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> None:
+        """Hand over values by name, as they are: numbers, tensors, nested mappings of them.
+
+        Before the optimizer's update they belong to the step and are recorded where it is collected; after it they are recorded in any
+        case, at the step just completed.
+        """
+        self._driver.report({**(values or {}), **named})
+
+    @contextmanager
+    def evaluation(self, dataset: Any = None) -> Iterator[None]:
+        """Mark a block as an evaluation: what ``report`` is given in it are its metrics."""
+        self._driver.eval_begin(dataset)
+        yield
+        self._driver.eval_end()
+
+    def close(self) -> None:
+        """The training is over: take all hooks away and close the callbacks."""
+        self._end()
+
+    def __enter__(self) -> Watch:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._end(error)
+
+    def _end(self, error: BaseException | None = None) -> None:
+        atexit.unregister(self._at_exit)
+        while self._open:
+            self._open.pop().remove()
+        if error is None:
+            self._driver.train_end()
+        else:
+            self._driver.failed(error)
+
+    def _at_exit(self) -> None:
+        self._end(getattr(sys, "last_value", None))    # an exception that ended the program ended the training too
+
+    def _forward(self, model: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if model.training:
+            self._driver.step_begin(args or kwargs)
+
+    def _loss(self, module: torch.nn.Module, args: tuple[Any, ...], output: Any) -> None:
+        if self._driver.in_step and torch.is_grad_enabled() and isinstance(output, torch.Tensor):
+            self._driver.report({"loss": output.detach()})
+
+    def _before_update(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if optimizer.param_groups is self._groups and not self._driver.in_step:
+            self._driver.step_begin()
+
+    def _after_update(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if optimizer.param_groups is self._groups:
+            self._driver.step_end()
+
+
+class Hook:
+    """A hook that does nothing in a copy of the module, in memory or in a file."""
+
+    def __init__(self, call: Any = None) -> None:
+        """Take what is called."""
+        self._call = call
+
+    def __call__(self, *args: Any) -> None:
+        if self._call:
+            self._call(*args)
+
+    def __reduce__(self) -> tuple[type[Hook], tuple[()]]:
+        return Hook, ()
+
+
+def watch(
+    model: torch.nn.Module,
+    optimizer: Any,
+    callbacks: Callback | Iterable[Callback],
+    *,
+    loss: torch.nn.Module | None = None,
+    train_dataset: Any = None,
+    initial_step: int = 0,
+) -> Watch:
+    """Run callbacks in a training loop that is not edited.
+
+    Args:
+        model: what is trained; wrapped (DistributedDataParallel, ``torch.compile``) or bare.
+        optimizer: whose updates are the steps; one of PyTorch, or what wraps it (Accelerate).
+        callbacks: one or several, such as ``SummaryCollector("./summary")``.
+        loss: the loss module, where there is one: its output in training is recorded as ``loss``. Else ``report(loss=...)``.
+        train_dataset: for those callbacks that look at it.
+        initial_step: updates done before, by the run that this one continues.
+
+    Returns:
+        The watch: a context manager. Without ``with``, ``close()`` ends it, or the end of the program.
+
+    Raises:
+        TypeError: ``optimizer`` has no ``param_groups``; what ``CallbackList`` raises.
+    """
+    return Watch(model, optimizer, callbacks, loss=loss, train_dataset=train_dataset, initial_step=initial_step)
+
+
+def bare(model: Any) -> Any:
+    """The module inside DistributedDataParallel, DataParallel and ``torch.compile``."""
+    while inner := next((getattr(model, name) for name in ("_orig_mod", "module") if _wraps(model, name)), None):
+        model = inner
+    return model
+
+
+def _wraps(model: Any, name: str) -> bool:
+    known = ("OptimizedModule", "DistributedDataParallel", "DataParallel", "FullyShardedDataParallel", "DeepSpeedEngine")
+    return type(model).__name__ in known and isinstance(getattr(model, name, None), torch.nn.Module)
