@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from summarykit.profiler.parsers.ascend.binary import packed, table
-from summarykit.profiler.parsers.ascend.framework import Framework, objects
+from summarykit.profiler.parsers.ascend.framework import Framework
+from summarykit.profiler.parsers.rows import objects
 from summarykit.profiler.recording import Table
-from summarykit.shapes import Floats
+from summarykit.shapes import Floats, Ints
 
-LAYOUT = packed(128, task=("<u2", 4), counters=("(8,)<u8", 24), stream=("<u2", 96))
+LAYOUT = packed(128, task=("<u2", 6), counters=("(8,)<u8", 32), stream=("<u4", 96))
 # Operations that one count of each of the eight counters stands for: cube float16, cube int8, then five of the vector unit, and the rest.
 CUBE = np.array([16**3 * 2, 16 * 16 * 32 * 2])
 VECTOR = np.array([32, 128, 64, 64, 32])
@@ -39,10 +40,11 @@ def read(paths: list[Path], framework: Framework, skipped: Counter[str]) -> Tabl
     numbers, place, count = np.unique(found, return_inverse=True, return_counts=True)
     counters = rows["counters"].astype(np.float64)
     cube, vector = counters[:, :2] @ CUBE, counters[:, 2:7] @ VECTOR
-    return Table(name=objects([framework.names[index] for index in numbers]), count=count, cube=_mean(cube, place, count), vector=_mean(vector, place, count))
+    names = objects([framework.names[index] for index in numbers])
+    return Table(name=names, count=count, cube=_mean(cube, place, count), vector=_mean(vector, place, count))
 
 
-def _mean(values: Floats, place: np.ndarray, count: np.ndarray) -> Floats:
+def _mean(values: Floats, place: Ints, count: Ints) -> Floats:
     return np.bincount(place, values, len(count)) / count if len(count) else np.zeros(0)
 
 

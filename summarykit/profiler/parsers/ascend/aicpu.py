@@ -9,13 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from summarykit.profiler.parsers.ascend.binary import packed, table
+from summarykit.profiler.parsers.ascend import binary
 from summarykit.profiler.parsers.ascend.files import opened, text
-from summarykit.profiler.parsers.ascend.framework import UNIQUE_FROM, Framework, objects, short
+from summarykit.profiler.parsers.ascend.framework import UNIQUE_FROM, Framework, short
+from summarykit.profiler.parsers.rows import each, int64, objects, table
 from summarykit.profiler.recording import Table
 
 BINARY_MARK = b"\x5a\x5a"
-LAYOUT = packed(
+LAYOUT = binary.packed(
     128, stream=("<u2", 4), task=("<u2", 6), run_start=("<u8", 8), run_start_counter=("<u8", 16), compute_start=("<u8", 24),
     memcpy_start=("<u8", 32), memcpy_end=("<u8", 40), run_end=("<u8", 48), run_end_counter=("<u8", 56), thread=("<u4", 64),
     device=("<u4", 68), submit=("<u8", 72), schedule=("<u8", 80), before_run=("<u8", 88), after_run=("<u8", 96), kernel_type=("<u4", 104),
@@ -26,6 +27,7 @@ _NODE = re.compile(r"Node:(?P<name>[^,]+), ?Run s?tart:(?P<start>\d+)(?: (?P<cou
 _THREAD = re.compile(r"dispatchTime=(?P<dispatch>\d+) us, *totalTime=(?P<total>\d+) us")
 _QUEUE = re.compile(r"Node:(?P<name>[^,]+), ?Run start:(?P<start>\d+), ?Run end:(?P<end>\d+), ?queue size:(?P<size>\d+)")
 _PUSH = re.compile(r"\[(?P<time>\d+)\] Enqueue data to dp, source:(?P<source>[^,]+), index:(?P<index>\d+), size:(?P<size>\d+)")
+_COLUMNS: dict[str, type] = {"name": object, "start": int, "end": int, "total": float, "dispatch": float}
 
 
 def read(paths: list[Path], framework: Framework, skipped: Counter[str]) -> Table:
@@ -40,10 +42,10 @@ def read(paths: list[Path], framework: Framework, skipped: Counter[str]) -> Tabl
         Columns: name (object), start, end (int64 µs), total, dispatch (float64 ms).
     """
     if not paths:
-        return _table([])
+        return table([], **_COLUMNS)
     with opened(paths[0]) as stream:
         binary = stream.read(2) == BINARY_MARK
-    return _read_binary(paths, framework, skipped) if binary else _table(list(_pairs(_parts(paths, skipped), skipped)))
+    return _read_binary(paths, framework, skipped) if binary else table(_pairs(_parts(paths, skipped), skipped), **_COLUMNS)
 
 
 def _parts(paths: list[Path], skipped: Counter[str]) -> list[str]:
@@ -56,7 +58,7 @@ def _pairs(parts: list[str], skipped: Counter[str]) -> Iterator[tuple[str, int, 
     for part in parts:
         thread = _THREAD.search(part)
         if node and thread:
-            yield _kind(node["name"]), int(node["start"]), int(node["end"]), int(thread["total"]) / 1000, int(thread["dispatch"]) / 1000
+            yield from each([(node, thread)], _row, skipped, "AI CPU records")
             node = None
             continue
         skipped["AI CPU records without their partner"] += 1
@@ -65,13 +67,19 @@ def _pairs(parts: list[str], skipped: Counter[str]) -> Iterator[tuple[str, int, 
     skipped["AI CPU records without their partner"] += bool(node)
 
 
+def _row(pair: tuple[re.Match[str], re.Match[str]]) -> tuple[str, int, int, float, float]:
+    node, thread = pair
+    total, dispatch = (int64(thread[name]) / 1000 for name in ("total", "dispatch"))
+    return _kind(node["name"]), int64(node["start"]), int64(node["end"]), total, dispatch
+
+
 def _kind(name: str) -> str:
     """``TruncatedNormal`` of ``Default/TruncatedNormal-op0``."""
     return name.rsplit("/", 1)[-1].split("-", 1)[0]
 
 
 def _read_binary(paths: list[Path], framework: Framework, skipped: Counter[str]) -> Table:
-    rows = table(paths, LAYOUT, skipped, "AI CPU")
+    rows = binary.table(paths, LAYOUT, skipped, "AI CPU")
     rows = rows[rows["task"] < UNIQUE_FROM]
     found = framework.find(rows["stream"], rows["task"])
     skipped["AI CPU tasks that the framework does not name"] += int((found < 0).sum())
@@ -81,24 +89,29 @@ def _read_binary(paths: list[Path], framework: Framework, skipped: Counter[str])
     return Table(name=objects(names), start=start, end=end, total=rows["total_time"] / 1000, dispatch=rows["dispatch_time"] / 1000)
 
 
-def _table(rows: list[tuple[str, int, int, float, float]]) -> Table:
-    name, start, end, total, dispatch = zip(*rows, strict=True) if rows else ((),) * 5
-    return Table(
-        name=objects(name), start=np.array(start, np.int64), end=np.array(end, np.int64), total=np.array(total, float), dispatch=np.array(dispatch, float)
-    )
-
-
 def queue(paths: list[Path], skipped: Counter[str]) -> Table:
     """What ``GetNext`` found in the queue of the device: columns name (object), start, end (int64 µs), size (int64)."""
-    rows = [match for match in map(_QUEUE.search, _parts(paths, skipped)) if match]
-    numbers = {name: np.array([int(row[name]) for row in rows], np.int64) for name in ("start", "end", "size")}
-    return Table(name=objects([row["name"] for row in rows]), **numbers)
+    return table(each(_parts(paths, skipped), _queue_row, skipped, "AICPUMI records"), name=object, start=int, end=int, size=int)
+
+
+def _queue_row(part: str) -> tuple[str, int, int, int]:
+    name, *numbers = _matched(_QUEUE, part)
+    start, end, size = map(int64, numbers)
+    return name, start, end, size
 
 
 def pushes(paths: list[Path], skipped: Counter[str]) -> Table:
     """``DATA_PREPROCESS.dev.TDT…``: when the host pushed which batch: columns time (int64 µs), index, size (int64), source (object)."""
-    parts = _parts(paths, skipped)
-    rows = [match for match in map(_PUSH.search, parts) if match]
-    skipped["TDT records that cannot be read"] += len(parts) - len(rows)
-    numbers = {name: np.array([int(row[name]) for row in rows], np.int64) for name in ("time", "index", "size")}
-    return Table(**numbers, source=objects([row["source"] for row in rows]))
+    return table(each(_parts(paths, skipped), _push_row, skipped, "TDT records"), time=int, index=int, size=int, source=object)
+
+
+def _push_row(part: str) -> tuple[int, int, int, str]:
+    time, source, index, size = _matched(_PUSH, part)
+    return int64(time), int64(index), int64(size), source
+
+
+def _matched(pattern: re.Pattern[str], part: str) -> tuple[str, ...]:
+    match = pattern.search(part)
+    if match is None:
+        raise ValueError(f"no record: {part!r}")
+    return match.groups()

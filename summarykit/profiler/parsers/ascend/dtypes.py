@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 DIFFERENCE = 200           # binary files add it to some numbers
-_KINDS = ("INT", "INT8", "INT16", "INT32", "INT64", "UINT", "UINT8", "UINT16", "UINT32", "UINT64", "FLOAT", "FLOAT16", "FLOAT32", "FLOAT64")
+_KINDS = (
+    "INT", "INT8", "INT16", "INT32", "INT64", "UINT", "UINT8", "UINT16", "UINT32", "UINT64", "FLOAT", "FLOAT16", "FLOAT32", "FLOAT64",
+)
 _UNTIL_1_5 = {27 + place: name for place, name in enumerate(("BOOL", *_KINDS))}
 _SINCE_1_6 = {30 + place: name for place, name in enumerate(("BOOL", *_KINDS, "COMPLEX"))}
-_ENGINE = dict(enumerate(
-    "FLOAT FLOAT16 INT8 INT32 UINT8 . INT16 UINT16 UINT32 INT64 UINT64 DOUBLE BOOL STRING DUAL_SUB_INT8 DUAL_SUB_UINT8 COMPLEX64 COMPLEX128 "
-    "QINT8 QINT16 QINT32 QUINT8 QUINT16 RESOURCE STRING_REF DUAL UNDEFINED".split()
-))
-_FORMATS = dict(enumerate("NCHW NHWC ND NC1HWC0 FRACTAL_Z".split()))
+_ENGINE_NAMES = (
+    "FLOAT", "FLOAT16", "INT8", "INT32", "UINT8", "UNKNOWN", "INT16", "UINT16", "UINT32", "INT64", "UINT64", "DOUBLE", "BOOL", "STRING",
+    "DUAL_SUB_INT8", "DUAL_SUB_UINT8", "COMPLEX64", "COMPLEX128", "QINT8", "QINT16", "QINT32", "QUINT8", "QUINT16", "RESOURCE",
+    "STRING_REF", "DUAL", "UNDEFINED",
+)
+_ENGINE = dict(enumerate(_ENGINE_NAMES))
+_FORMATS = dict(enumerate(["NCHW", "NHWC", "ND", "NC1HWC0", "FRACTAL_Z"]))
 
 
 def graph_dtype(number: int) -> str:
@@ -25,8 +29,7 @@ def binary_dtype(number: int) -> str:
 
 def engine_dtype(number: int) -> str:
     """The name of a data type in text files of the graph engine."""
-    name = _ENGINE.get(number, ".")
-    return "UNKNOWN" if name == "." else name
+    return _ENGINE.get(number, "UNKNOWN")
 
 
 def engine_format(number: int) -> str:

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 GZIP = b"\x1f\x8b"
 BLOCK = 4 << 20
@@ -91,7 +91,7 @@ def opened(path: Path) -> IO[bytes]:
     """
     with open(path, "rb") as stream:
         packed = stream.read(2) == GZIP
-    return gzip.open(path, "rb") if packed else open(path, "rb")
+    return cast(IO[bytes], gzip.open(path, "rb")) if packed else open(path, "rb")
 
 
 def pieces(paths: list[Path], skipped: Counter[str], size: int = BLOCK) -> Iterator[bytes]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from summarykit.profiler.parsers.rows import table
 from summarykit.profiler.recording import Table
 from summarykit.shapes import Array, Ints
 
@@ -103,20 +104,13 @@ class Framework:
         rows = [_row(tasks.pop(each.name, None), each.name, each) for each in self.operators]
         rows += [_row(task, name, None) for name, task in tasks.items()]
         names = ("task_id", "stream_id", "block_dim", "full_op_name", "op_name", "op_type", "subgraph", "op_info")
-        return Table({name: objects([row[index] for row in rows]) for index, name in enumerate(names)})
+        return table(rows, **dict.fromkeys(names, object))
 
 
 def _row(task: Task | None, name: str, operator: Operator | None) -> tuple[Any, ...]:
     numbers = (task.task, task.stream, task.block_dim) if task else (None, None, None)
     told = (short(name), operator.type, subgraph(name), operator.info) if operator else (None, None, None, None)
     return (*numbers, name, *told)
-
-
-def objects(values: Sequence[Any]) -> Array:
-    """A column of Python objects."""
-    column = np.empty(len(values), object)
-    column[:] = list(values)
-    return column
 
 
 def short(full_name: str) -> str:

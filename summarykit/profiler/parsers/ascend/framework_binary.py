@@ -1,4 +1,4 @@
-"""``Framework.{task_desc_info,tensor_data_info,step_info,hash_dic}.<device>.slice_<n>``: what MindSpore 1.6 to 2.2 says, in binary records."""
+"""``Framework.{task_desc_info,tensor_data_info,step_info,hash_dic}.<device>.slice_<n>``: what MindSpore 1.6 to 2.2 says, in records."""
 
 from __future__ import annotations
 
@@ -17,9 +17,13 @@ TASK = packed(
     256, op_name=("V128", 8), op_type=("V64", 136), iteration=("<u8", 200), time=("<u8", 208), shape_type=("<u4", 216),
     block_dim=("<u4", 220), model=("<u4", 224), stream=("<u4", 228), task=("<u4", 232), thread=("<u4", 236),
 )
-STEP = packed(64, model=("<u4", 4), stream=("<u4", 8), task=("<u4", 12), time=("<u8", 16), iteration=("<u8", 24), thread=("<u4", 32), tag=("u1", 36))
+STEP = packed(
+    64, model=("<u4", 4), stream=("<u4", 8), task=("<u4", 12), time=("<u8", 16), iteration=("<u8", 24), thread=("<u4", 32), tag=("u1", 36),
+)
 TENSORS_A_RECORD = 5
-TENSOR = packed(256, model=("<u4", 4), iteration=("<u8", 8), stream=("<u4", 16), task=("<u4", 20), count=("u1", 24), tensors=("(5,11)<u4", 28))
+TENSOR = packed(
+    256, model=("<u4", 4), iteration=("<u8", 8), stream=("<u4", 16), task=("<u4", 20), count=("u1", 24), tensors=("(5,11)<u4", 28),
+)
 
 
 def read(task_desc: list[Path], tensor_data: list[Path], step_info: list[Path], hash_dic: list[Path], skipped: Counter[str]) -> Framework:

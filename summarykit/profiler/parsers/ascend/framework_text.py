@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from summarykit.profiler.parsers.ascend.dtypes import engine_dtype, engine_format, graph_dtype
 from summarykit.profiler.parsers.ascend.files import text
 from summarykit.profiler.parsers.ascend.framework import Framework, Operator, Task
+from summarykit.profiler.parsers.rows import each, int64
 
 _HEAD = "op_name:"
 
@@ -23,9 +23,9 @@ def read(task_desc: list[Path], graph_desc: list[Path], point: list[Path], skipp
         point: slices with a point of the step a line.
         skipped: gets counts of lines that cannot be read.
     """
-    tasks = _each(_lines(task_desc, skipped), _task, "task_desc_info", skipped)
-    operators = _each(_whole_lines(graph_desc, skipped), _reader_of(graph_desc), "graph_desc_info", skipped)
-    points = _each(_lines(point, skipped), _point, "point", skipped)
+    tasks = each(_lines(task_desc, skipped), _task, skipped, "lines of task_desc_info")
+    operators = each(_whole_lines(graph_desc, skipped), _reader_of(graph_desc), skipped, "lines of graph_desc_info")
+    points = each(_lines(point, skipped), _point, skipped, "lines of point")
     return Framework(list(tasks), list(operators), dict(points))
 
 
@@ -49,23 +49,15 @@ def _whole_lines(paths: list[Path], skipped: Counter[str]) -> Iterator[str]:
         yield last
 
 
-def _each(lines: Iterator[str], reader: Callable[[str], Any], what: str, skipped: Counter[str]) -> Iterator[Any]:
-    for line in lines:
-        try:
-            yield reader(line)
-        except ValueError:
-            skipped[f"lines of {what} that cannot be read"] += 1
-
-
 def _task(line: str) -> Task:
     """``name block_dim task stream``; newer files have one more field in front."""
     name, block_dim, task, stream = line.split(" ")[-4:]
-    return Task(name, int(block_dim), int(task), int(stream))
+    return Task(name, int64(block_dim), int64(task), int64(stream))
 
 
 def _point(line: str) -> tuple[int, str]:
     tag, name = line.split(" ", 1)
-    return int(tag), name.strip()
+    return int64(tag), name.strip()
 
 
 def _reader_of(paths: list[Path]) -> Callable[[str], Operator]:

@@ -101,7 +101,7 @@ def _blank(raw: Array) -> Array:
 def _count_lost(counts: Array, last: int | None, skipped: Counter[str]) -> int | None:
     if not len(counts):
         return last
-    first = counts[:1] if last is None else np.uint8([last])
+    first = counts[:1] if last is None else np.array([last], np.uint8)
     gaps = (np.diff(counts, prepend=first) - 1) & 15
     skipped["hwts records lost by the device, at least"] += int(gaps[1 if last is None else 0 :].sum())
     return int(counts[-1])

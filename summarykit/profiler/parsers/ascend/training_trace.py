@@ -1,7 +1,7 @@
 """``training_trace.46.dev.profiler_default_tag.<id>.slice_<n>``: when each step began and ended, in records of 20 bytes.
 
-Tags: 1 the forward pass starts, 2 the backward pass ends, 255 (65535 since December 2020) the step ends, 0 or any above the end's a step begins;
-the others are starts and ends of communication, in turn on each stream.
+Tags: 1 the forward pass starts, 2 the backward pass ends, 255 (65535 since December 2020) the step ends, 0 or any above the end's a step
+begins; the others are starts and ends of communication, in turn on each stream.
 """
 
 from __future__ import annotations

@@ -1,0 +1,45 @@
+"""What MindSpore's profiler leaves: operators of the CPU, and how the dataset's pipeline did. One recording a device."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+from summarykit.profiler.parsers.mindspore import cpu_ops, dataset
+from summarykit.profiler.recording import Recording
+
+_NAMES = re.compile(
+    r"(?:pipeline_profiling|device_queue_profiling|dataset_iterator_profiling|minddata_cpu_utilization|cpu_op_execute_timestamp|cpu_op_type_info"
+    r"|cpu_op_detail_info)_(?P<device>\d+)\.(?:json|txt|csv)(?:\.gz)?$"
+)
+
+
+def sniff(path: Path) -> bool:
+    """Whether such files are in the folder (or in ``FRAMEWORK`` below it), or it is one."""
+    try:
+        return bool(_devices(path))
+    except OSError:
+        return False
+
+
+def parse(path: Path) -> list[Recording]:
+    """Read each device.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    return [_read(path, device) for device in _devices(path)]
+
+
+def _devices(path: Path) -> list[int]:
+    entries = [path] if path.is_file() else [entry for place in (path, path / "FRAMEWORK") if place.is_dir() for entry in place.iterdir()]
+    return sorted({int(match["device"]) for match in map(_NAMES.match, (entry.name for entry in entries)) if match})
+
+
+def _read(path: Path, device: int) -> Recording:
+    skipped: Counter[str] = Counter()
+    spans = cpu_ops.spans(path, device, skipped)
+    tables = {**cpu_ops.tables(path, device, skipped), **dataset.tables(path, device, skipped)}
+    tables = {name: table for name, table in tables.items() if table.rows}
+    return Recording("mindspore", path, spans, tables, rank=device, meta={"device": device}, skipped=+skipped)
