@@ -24,11 +24,11 @@ Links = dict[str, dict[str, list[float]]]
 
 
 def links(events: Iterable[dict[str, Any]], skipped: Counter[str]) -> Table:
-    """What went over each link: columns src, dst int64, link object (``SDMA``, ``RDMA``), time, wait float64 ms, size float64 KB (1,000 bytes)."""
+    """What went over each link: columns src, dst int64, link object (``SDMA``, ``RDMA``), time, wait, size float64 (ms, ms, KB of 1,000)."""
     rows = []
     for key, kinds in link_info(events, skipped).items():
-        source, target = key.split("-")
-        rows += [(int(source), int(target), link, values[0], values[3] if len(values) > 3 else 0.0, values[1]) for link, values in kinds.items()]
+        source, target = map(int, key.split("-"))
+        rows += [(source, target, link, values[0], values[3] if len(values) > 3 else 0.0, values[1]) for link, values in kinds.items()]
     return table(rows, src=int, dst=int, link=object, time=float, wait=float, size=float)
 
 

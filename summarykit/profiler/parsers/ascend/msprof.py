@@ -35,8 +35,8 @@ def parse(path: Path) -> list[Recording]:
 
     Returns:
         Spans: tasks (``KERNEL``, by stream), calls of the host (``RUNTIME``), steps (``STEP``), communication.
-        Tables beside the common ones: ``reduces`` as of ``ascend.job``, ``links`` (see ``hccl.links``). ``meta``: device, aic_frequency (MHz),
-        ai_core_num.
+        Tables beside the common ones: ``reduces`` as of ``ascend.job``, ``links`` (see ``hccl.links``). ``meta``: device, aic_frequency
+        (MHz), ai_core_num.
 
     Raises:
         OSError: a file cannot be read.
@@ -115,6 +115,8 @@ def _steps(paths: list[Path], skipped: Counter[str]) -> tuple[Table, Table]:
     for path in paths:
         for event in events(path, skipped):
             arguments = _arguments(event)
+            if event.get("ph") == "t":
+                waits[_number(event)] = nanoseconds(arguments.get("Data_aug Bound(us)")) or 0
             number = arguments.get("Iteration ID")
             start, duration = nanoseconds(event.get("ts")), nanoseconds(event.get("dur"))
             if not isinstance(number, int) or start is None:
@@ -124,10 +126,15 @@ def _steps(paths: list[Path], skipped: Counter[str]) -> tuple[Table, Table]:
                 if None not in points:
                     steps[number] = [start, *(point for point in points if point is not None)]
             elif event.get("cat") == "Reduce" and duration is not None:
-                reduces[number, int(str(event.get("name")).rsplit("_", 1)[-1] or 0)] = (start, start + duration)
-            elif event.get("ph") == "t":
-                waits[number] = nanoseconds(arguments.get("Data_aug Bound(us)")) or 0
+                reduces[number, _number(event)] = (start, start + duration)
+
     return _step_table(steps, waits), _reduce_table(reduces)
+
+
+def _number(event: dict[str, Any]) -> int:
+    """The number at the end of a name; -1 where there is none."""
+    match = re.search(r"(\d{1,9})$", str(event.get("name")))
+    return int(match[1]) if match else -1
 
 
 def _arguments(event: dict[str, Any]) -> dict[str, Any]:

@@ -6,9 +6,10 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from summarykit.profiler.parsers.mindspore import cpu_ops, dataset
+from summarykit.profiler.parsers.mindspore import cpu_ops, dataset, places, tlv
 from summarykit.profiler.recording import Recording
 
+_OP_RANGE = "mindspore.op_range"
 _NAMES = re.compile(
     r"(?:pipeline_profiling|device_queue_profiling|dataset_iterator_profiling|minddata_cpu_utilization|cpu_op_execute_timestamp|cpu_op_type_info"
     r"|cpu_op_detail_info)_(?P<device>\d+)\.(?:json|txt|csv)(?:\.gz)?$"
@@ -34,12 +35,17 @@ def parse(path: Path) -> list[Recording]:
 
 def _devices(path: Path) -> list[int]:
     entries = [path] if path.is_file() else [entry for place in (path, path / "FRAMEWORK") if place.is_dir() for entry in place.iterdir()]
-    return sorted({int(match["device"]) for match in map(_NAMES.match, (entry.name for entry in entries)) if match})
+    names = [entry.name for entry in entries]
+    devices = {int(match["device"]) for match in map(_NAMES.match, names) if match}
+    return sorted(devices or ({0} if _OP_RANGE in names else set()))
 
 
 def _read(path: Path, device: int) -> Recording:
     skipped: Counter[str] = Counter()
+    ranges = places.find(path, _OP_RANGE)
     spans = cpu_ops.spans(path, device, skipped)
+    if ranges and not len(spans):
+        spans = tlv.spans([ranges], skipped, device)
     tables = {**cpu_ops.tables(path, device, skipped), **dataset.tables(path, device, skipped)}
     tables = {name: table for name, table in tables.items() if table.rows}
     return Recording("mindspore", path, spans, tables, rank=device, meta={"device": device}, skipped=+skipped)

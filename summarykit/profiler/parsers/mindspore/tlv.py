@@ -93,16 +93,18 @@ def spans(paths: list[Path], skipped: Counter[str], device: int) -> Spans:
     """Operations as spans of the host, by their starts."""
     found = sorted(operations(paths, skipped), key=lambda each: (each.start, -each.end))
     names = {name: place for place, name in enumerate(dict.fromkeys(map(_name, found)))}
-    rails = {key: place for place, key in enumerate(dict.fromkeys((each.process, each.thread & 2**62 - 1) for each in found))}
-    rows = [
-        (each.start, each.end - each.start, names[_name(each)], rails[each.process, each.thread & 2**62 - 1], min(each.flow, 2**62)) for each in found
-    ]
+    rails = {key: place for place, key in enumerate(dict.fromkeys(map(_rail, found)))}
+    rows = [(each.start, each.end - each.start, names[_name(each)], rails[_rail(each)], min(each.flow, 2**62)) for each in found]
     columns = table(rows, start=int, duration=int, name=int, lane=int, correlation=int)
     return Spans(
         columns["start"], columns["duration"], columns["name"].astype(np.int32), np.full(len(rows), Category.HOST_OP, np.uint8),
         columns["lane"].astype(np.int32), columns["correlation"], list(names),
         [Lane(process, thread, f"Thread {thread}", rank=device) for process, thread in rails],
     )
+
+
+def _rail(operation: Operation) -> tuple[int, int]:
+    return operation.process, operation.thread & 2**62 - 1
 
 
 def _name(operation: Operation) -> str:
