@@ -13,7 +13,7 @@ from summarykit.errors import MissingExtraError
 from summarykit.lazy import optional
 
 # Import name -> name on the index, where they differ.
-NAMES = {"PIL": "pillow", "sklearn": "scikit-learn", "google_crc32c": "google-crc32c"}
+NAMES = {"PIL": "pillow", "pynvml": "nvidia-ml-py", "sklearn": "scikit-learn", "google_crc32c": "google-crc32c"}
 
 
 def calls() -> list[tuple[str, str, str]]:

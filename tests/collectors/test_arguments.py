@@ -34,6 +34,10 @@ LATER = ["collect_graph", "collect_train_lineage", "collect_eval_lineage", "coll
         ({"formats": ("hdf5",)}, ValueError, "formats"),
         ({"formats": ()}, ValueError, "formats"),
         ({"resume": 1.5}, TypeError, "resume"),
+        ({"rank": -1}, ValueError, "rank"),
+        ({"rank": "0"}, TypeError, "rank"),
+        ({"ranks": "some"}, ValueError, "ranks .*'some'"),
+        ({"ranks": 0}, (TypeError, ValueError), "ranks .*0"),
         ({"on_full": "wait"}, ValueError, "on_full"),
         ({"flush_secs": 0}, ValueError, "flush_secs"),
         ({"collect_specified_data": ["collect_metric"]}, TypeError, "collect_specified_data: a dict or None is needed"),
@@ -102,10 +106,3 @@ def test_the_users_dictionary_stays_the_users(directory, network):
     given = {"collect_metric": False}
     assert train(directory, network, collect_specified_data=given)["scalar"] == {"learning_rate"}
     assert given == {"collect_metric": False}
-
-
-def test_what_this_release_does_not_collect_is_told_where_it_is_asked_for(tmp_path, caplog):
-    SummaryCollector(tmp_path, collect_specified_data={"collect_graph": False, "collect_landscape": None})
-    assert caplog.messages == []
-    SummaryCollector(tmp_path, collect_specified_data={"collect_graph": True})
-    assert caplog.messages == ["collect_graph: this release does not collect that yet"]

@@ -289,7 +289,7 @@ def test_a_directory_that_vanished_does_not_end_the_training(directory, collecto
     directory.path.rmdir()
     directory.path.write_text("in the way")
     assert train(summary).status is Status.FINISHED
-    assert "SummaryCollector.__enter__ failed, the training goes on" in caplog.text
+    assert "SummaryCollector.on_train_begin failed, the training goes on" in caplog.text
 
 
 def test_raise_exception_lets_everything_through(directory, collector):

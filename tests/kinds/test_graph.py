@@ -61,5 +61,5 @@ def test_what_is_no_graph_is_refused(value):
 
 @pytest.mark.parametrize("value", [None, 5, np.zeros(3), [1]])
 def test_what_nobody_reads_is_refused(value):
-    with pytest.raises(RefusedValueError, match="known: plain, torch, onnx"):
+    with pytest.raises(RefusedValueError, match="known: plain, keras, torch, mindspore, onnx, jax"):
         GRAPH.snapshot(value)
