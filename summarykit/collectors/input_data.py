@@ -38,7 +38,9 @@ class InputData(Part):
         batch = params.get("train_dataset_element")
         for value in candidates(batch):
             if layout := image_layout(value):
-                sink.add("image", "input_data/auto", enlarged(in_range(value[:MOST]), layout), dataformat=layout)
+                images = value[:MOST]
+                images = images.asnumpy() if hasattr(images, "asnumpy") else images    # MindSpore's cannot be indexed by arrays
+                sink.add("image", "input_data/auto", enlarged(in_range(images), layout), dataformat=layout)
                 return
         self._on = False
         self.notices.once("input data", "input data is not recorded: a batch of type %s holds no batch of images", type(batch).__name__)
@@ -73,7 +75,7 @@ def in_range(images: Any) -> Any:
 
 
 def enlarged(images: Any, layout: str) -> Any:
-    """Repeat the pixels of small images; by indexing, which arrays of every framework can do and none waits for."""
+    """Repeat the pixels of small images; by indexing, which arrays of nearly every framework can do and none waits for."""
     height, width = (images.shape[layout.index(axis)] for axis in "HW")
     times = -(-2 * SMALL // min(height, width)) if min(height, width) < SMALL else 1
     if times == 1:

@@ -1,0 +1,98 @@
+"""What is particular to MindSpore in what is collected: summary operators, the optimizer's parameters, the rates of groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mindspore
+import numpy as np
+from mindspore.ops.operations import debug_ops
+from mindspore.train.summary import summary_record
+
+from summarykit.collectors.learning_rate import LearningRate
+from summarykit.collectors.parameter import Parameter
+from summarykit.collectors.part import Part, Sink
+from summarykit.collectors.settings import Settings
+from summarykit.training.context import CallbackParams
+
+OPERATORS = {f"{kind}Summary": kind.lower() for kind in ("Scalar", "Image", "Tensor", "Histogram")}
+
+
+def taken() -> dict[tuple[str, str], Any]:
+    """Take what the network's summary operators were given since the last call: by kind and tag, of each the last value.
+
+    In PyNative mode they queue up in a list; in graph mode the runtime puts them into a mapping, as ``"tag[:Scalar]"``.
+    """
+    queued, debug_ops.SUMMARY_TENSOR_CACHE = debug_ops.SUMMARY_TENSOR_CACHE, []
+    found = {(OPERATORS[operator], tag): value for operator, tag, value in queued}
+    for name, value in summary_record._get_summary_tensor_data().items():
+        tag, _, kind = name.rpartition("[:")
+        found[kind.rstrip("]").lower(), tag] = value
+    return found
+
+
+class Loss:
+    """The mean over the first of the network's outputs, as a number that is fetched when it is wanted."""
+
+    def __init__(self, outputs: Any) -> None:
+        """Take what the training step gave: the loss, or a tuple that begins with it."""
+        while isinstance(outputs, (list, tuple)) and outputs:
+            outputs = outputs[0]
+        self._value = outputs
+
+    def __float__(self) -> float:
+        return float(np.mean(self._value.asnumpy()) if hasattr(self._value, "asnumpy") else self._value)
+
+
+class Operators(Part):
+    """What the network's summary operators were given in this step."""
+
+    key = "summary_operators"
+
+    @classmethod
+    def wanted(cls, settings: Settings) -> bool:
+        """True: who does not want them leaves them out of the network."""
+        return True
+
+    def collect(self, params: CallbackParams, sink: Sink) -> None:
+        """See `Part.collect`."""
+        for (kind, tag), value in params.get(self.key, {}).items():
+            sink.add(kind, tag, value)
+
+
+class OptimizerParameters(Parameter):
+    """Histograms of the parameters that the optimizer holds, under the names that it knows them by."""
+
+    def collect(self, params: CallbackParams, sink: Sink) -> None:
+        """See `Part.collect`."""
+        held = {each.name: each for each in getattr(params.get("optimizer"), "parameters", ())}
+        super().collect(CallbackParams(params, network=held) if held else params, sink)
+
+
+class GroupRates(LearningRate):
+    """The rate of each group; MindSpore's ``get_lr()`` gives it again for each parameter of the group."""
+
+    def prepare(self, params: CallbackParams) -> None:
+        """See `Part.prepare`."""
+        super().prepare(_one_per_group(params))
+
+    def collect(self, params: CallbackParams, sink: Sink) -> None:
+        """See `Part.collect`."""
+        super().collect(_one_per_group(params), sink)
+
+
+def _one_per_group(params: CallbackParams) -> CallbackParams:
+    optimizer: Any = params.get("optimizer")
+    if not getattr(optimizer, "is_group_lr", False):
+        return params
+    rates = {id(rate): rate for rate in optimizer.learning_rate}
+    return CallbackParams(params, optimizer=[{"lr": _now(rate, optimizer.global_step)} for rate in rates.values()])
+
+
+def _now(rate: Any, updates: Any) -> Any:
+    """A constant rate, or what a schedule makes of the number of updates when it is asked."""
+    return (lambda: rate(updates).reshape(())) if isinstance(rate, mindspore.nn.Cell) else rate
+
+
+PARTS = {Parameter: OptimizerParameters, LearningRate: GroupRates}
+"""The parts that take the place of others."""

@@ -1,0 +1,118 @@
+"""MindSpore's Model, with our collector: only the import is changed. It runs in MindSpore's own environment, in both of its modes."""
+
+from __future__ import annotations
+
+import json
+from collections import namedtuple
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from summarykit import Run
+
+pytestmark = pytest.mark.slow
+PROGRAM = Path(__file__).resolve().parents[1] / "testkit/mindspore_program.py"
+Done = namedtuple("Done", "folder facts mode")
+STEPS = [1, 2, 3, 4, 5, 6, 7, 8]
+
+
+@pytest.fixture(scope="module", params=["graph", "pynative"])
+def done(request, mindspore_python, tmp_path_factory):
+    from testkit.scripts import Script
+
+    folder = tmp_path_factory.mktemp(request.param)
+    ended = Script(PROGRAM, (str(folder), request.param), python=str(mindspore_python)).run(200, cwd=folder).expect_success()
+    (line,) = (line for line in ended.stdout.splitlines() if line.startswith("FACTS"))
+    return Done(folder, json.loads(line[5:]), request.param)
+
+
+def steps(run: Run, tag: str) -> list[int]:
+    return run.scalars(tag).step.tolist()
+
+
+def test_the_training_is_the_same_bit_for_bit(done):
+    assert done.facts["ours"] == done.facts["theirs"]
+    assert done.facts["fails"] == done.facts["plain"]
+    assert done.facts["ours"]["weights"] == done.facts["plain"]["weights"]
+
+
+def test_values_are_those_of_mindspores_collector(done):
+    theirs, ours = Run(done.folder / "theirs"), Run(done.folder / "ours")
+    for tag in ("loss/auto", "op/mean"):
+        seen = theirs.scalars(tag)
+        at = np.unique(seen.step, return_index=True)[1]    # it writes the last step of an epoch twice
+        assert steps(ours, tag) == STEPS
+        np.testing.assert_array_equal(ours.scalars(tag).value.astype("f4"), seen.value[at].astype("f4"))
+    names = set(theirs.tags()["histogram"])
+    assert names == {"conv.weight/auto", "bn.gamma/auto", "bn.beta/auto", "fc.weight/auto", "fc.bias/auto", "op/hidden"}
+    assert names == set(ours.tags()["histogram"])
+    assert set(ours.tags()["image"]) == set(theirs.tags()["image"]) == {"op/image", "input_data/auto"}
+    np.testing.assert_array_equal(ours.tensors("op/scores").at(8), theirs.tensors("op/scores").at(8))
+
+
+def test_evaluation_stays_apart(done):
+    run = Run(done.folder / "ours")
+    assert steps(run, "eval/Accuracy") == [8]
+    assert run.scalars("eval/Accuracy").value.tolist() == [done.facts["ours"]["accuracy"]]
+    fit = Run(done.folder / "fit")
+    assert steps(fit, "eval/Accuracy") == steps(fit, "eval/loss") == [4, 8]
+    assert steps(fit, "loss/auto") == steps(fit, "op/mean") == STEPS
+    plain = Run(done.folder / "ours")
+    np.testing.assert_array_equal(fit.scalars("op/mean").value, plain.scalars("op/mean").value)    # none of the evaluation's
+
+
+def test_operators_are_recorded_with_the_steps_that_are_collected(done):
+    run = Run(done.folder / "seldom")
+    assert steps(run, "op/mean") == steps(run, "loss/auto") == [1, 3, 6, 8]
+    whole = Run(done.folder / "ours").scalars("op/mean").value
+    assert run.scalars("op/mean").value.tolist() == whole[[0, 2, 5, 7]].tolist()
+
+
+def test_a_failed_step_is_not_recorded_and_the_exception_passes(done):
+    assert done.facts["breaks"] == {"raised": "the second step"}
+    assert steps(Run(done.folder / "breaks"), "loss/auto") == [1]
+
+
+def test_one_collector_serves_two_trainings(done):
+    assert len([*(done.folder / "twice").glob("*_MS")]) == 2
+    assert steps(Run(done.folder / "twice"), "loss/auto") == [1, 2, 3, 4]
+
+
+def test_a_continued_training_takes_up_the_steps_where_it_begins(done):
+    run = Run(done.folder / "resumed")
+    assert steps(run, "loss/auto") == list(range(1, 13))
+    first = Run(done.folder / "ours").scalars("loss/auto").value
+    np.testing.assert_array_equal(run.scalars("loss/auto").value[4:8], first[:4])    # the network was new: not the older points
+
+
+def test_a_rate_for_each_group(done):
+    run = Run(done.folder / "groups")
+    assert run.scalars("learning_rate/0").value.tolist() == pytest.approx([0.1] * 4)
+    assert run.scalars("learning_rate/1").value.tolist() == pytest.approx([0.05] * 4)
+    assert "learning_rate/2" not in run.tags()["scalar"]
+    assert steps(Run(done.folder / "ours"), "learning_rate") == STEPS
+
+
+def test_a_loss_among_other_outputs(done):
+    run = Run(done.folder / "own_step")
+    assert steps(run, "loss/auto") == [1, 2, 3, 4]
+    assert run.scalars("loss/auto").value[0] == pytest.approx(Run(done.folder / "ours").scalars("loss/auto").value[0])
+
+
+def test_our_callbacks_stop_the_training(done):
+    assert done.facts["stops"] == {"seen": [1, 2, 3]}
+    assert steps(Run(done.folder / "stops"), "op/mean") == [1, 3]    # the last step, though nobody knew that it would be
+
+
+def test_a_record_takes_operators_over_outside_evaluations(done):
+    run = Run(done.folder / "record")
+    assert steps(run, "own") == [1, 2, 3, 4]
+    assert steps(run, "op/mean") == [1, 3, 4]
+    assert set(run.tags()["histogram"]) == {"op/hidden"}
+
+
+def test_a_collector_made_after_the_first_graph_is_told(done):
+    told = done.facts["late"]["logged"]
+    assert len(told) == (1 if done.mode == "graph" else 0)
+    assert all("made after the first graph was compiled" in line for line in told)

@@ -1,0 +1,217 @@
+"""What the tests of MindSpore train: ``python mindspore_program.py DIRECTORY graph|pynative``, in MindSpore's environment.
+
+Each function is a scenario that records into a folder of its own; what it saw is printed as one line of JSON: ``{scenario: facts}``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import sys
+
+import mindspore as ms
+import mindspore.dataset as ds
+import numpy as np
+from mindspore import nn, ops
+from mindspore.train import Accuracy, Model
+
+from summarykit import Callback
+from summarykit.integrations.mindspore import Callbacks, SummaryCollector, SummaryRecord
+
+logged = []
+
+
+class Log(logging.Handler):
+    def emit(self, record):
+        logged.append(record.getMessage())
+
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 2, 3, weight_init="normal")
+        self.bn = nn.BatchNorm2d(2)
+        self.fc = nn.Dense(2, 3)
+        self.scalar, self.image, self.tensor, self.histogram = (
+            ops.ScalarSummary(), ops.ImageSummary(), ops.TensorSummary(), ops.HistogramSummary())
+
+    def construct(self, images):
+        self.image("op/image", images)
+        hidden = self.bn(self.conv(images))
+        self.histogram("op/hidden", hidden)
+        scores = self.fc(hidden.mean((2, 3)))
+        self.tensor("op/scores", scores)
+        self.scalar("op/mean", scores.mean())
+        return scores
+
+
+class Rows:
+    def __init__(self, count, seed):
+        random = np.random.RandomState(seed)
+        self.images = random.rand(count, 3, 8, 8).astype("f4")
+        self.labels = random.randint(0, 3, count).astype("i4")
+
+    def __len__(self):
+        return len(self.labels)
+
+    def __getitem__(self, place):
+        return self.images[place], np.asarray(self.labels[place])
+
+
+def data(count=16, seed=0):
+    return ds.GeneratorDataset(Rows(count, seed), ["image", "label"], shuffle=False).batch(4)
+
+
+def built(groups=False, **options):
+    ms.set_seed(1)
+    net = Net()
+    given = net.trainable_params()
+    if groups:
+        given = [{"params": given[:2], "lr": 0.1}, {"params": given[2:]}]
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    return net, Model(net, loss, nn.Momentum(given, 0.05, 0.9), metrics={"Accuracy": Accuracy()}, **options)
+
+
+def weights(net):
+    return hashlib.sha256(b"".join(each.asnumpy().tobytes() for each in net.get_parameters())).hexdigest()
+
+
+EVERYTHING = {"collect_freq": 1, "collect_tensor_freq": 1, "collect_specified_data": {"histogram_regular": ".*", "collect_landscape": None}}
+OWN = {"user_int": 7, "user_float": 0.25, "user_str": "tag"}
+
+
+def plain(where):
+    net, model = built()
+    model.train(2, data())
+    return {"weights": weights(net)}
+
+
+def theirs(where):
+    net, model = built()
+    collector = ms.train.SummaryCollector(where, custom_lineage_data=OWN, **EVERYTHING)
+    model.train(2, data(), callbacks=[collector])
+    return {"weights": weights(net), "accuracy": float(model.eval(data(12, 5), callbacks=[collector])["Accuracy"])}
+
+
+def ours(where):
+    net, model = built()
+    collector = SummaryCollector(where, custom_lineage_data=OWN, **EVERYTHING)
+    model.train(2, data(), callbacks=[collector])
+    return {"weights": weights(net), "accuracy": float(model.eval(data(12, 5), callbacks=[collector])["Accuracy"])}
+
+
+def seldom(where):
+    _, model = built()
+    model.train(2, data(), callbacks=SummaryCollector(where, collect_freq=3))
+
+
+def fit(where):
+    _, model = built()
+    model.fit(2, data(), data(8, 5), callbacks=[SummaryCollector(where, collect_freq=1)])
+
+
+class Breaks(ms.train.Callback):
+    def on_train_step_begin(self, run_context):
+        if run_context.original_args().cur_step_num == 2:
+            raise ArithmeticError("the second step")
+
+
+def breaks(where):
+    _, model = built()
+    try:
+        model.train(2, data(), callbacks=[SummaryCollector(where, collect_freq=1), Breaks()])
+    except ArithmeticError as error:
+        return {"raised": str(error)}
+
+
+def twice(where):
+    _, model = built()
+    collector = SummaryCollector(where, collect_freq=1)
+    model.train(1, data(), callbacks=collector)
+    model.train(1, data(), callbacks=collector)
+
+
+def resumed(where):
+    _, model = built()
+    model.train(2, data(), callbacks=SummaryCollector(where, collect_freq=1))
+    _, model = built()
+    model.train(3, data(), callbacks=SummaryCollector(where, collect_freq=1), initial_epoch=1)
+
+
+def groups(where):
+    _, model = built(groups=True)
+    model.train(1, data(), callbacks=SummaryCollector(where, collect_freq=1))
+
+
+class Step(nn.Cell):
+    """A training step of one's own, with more outputs than the loss, as where losses are scaled."""
+
+    def __init__(self, net):
+        super().__init__()
+        loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+        self.step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), nn.Momentum(net.trainable_params(), 0.05, 0.9))
+
+    def construct(self, images, labels):
+        return self.step(images, labels), images
+
+
+def own_step(where):
+    net, _ = built()
+    model = Model(Step(net))
+    model.train(1, data(), callbacks=SummaryCollector(where, collect_freq=1), dataset_sink_mode=True)    # off on a CPU
+
+
+class Stops(Callback):
+    def __init__(self):
+        self.seen = []
+
+    def on_train_step_end(self, run_context):
+        params = run_context.original_args()
+        self.seen.append(params.cur_step_num)
+        if hasattr(params, "no such field") or params.cur_step_num == 3:
+            run_context.request_stop()
+
+
+def stops(where):
+    _, model = built()
+    stop = Stops()
+    model.train(2, data(), callbacks=[Callbacks(stop), SummaryCollector(where)])
+    return {"seen": stop.seen}
+
+
+class Fails(Callback):
+    fail_safe = True
+
+    def on_train_step_end(self, run_context):
+        raise ArithmeticError("only we")
+
+
+def fails(where):
+    net, model = built()
+    model.train(2, data(), callbacks=[Callbacks([Fails()])])
+    return {"weights": weights(net)}
+
+
+def record(where):
+    """A loop of one's own, with operators."""
+    net, _ = built()
+    with SummaryRecord(where) as record:
+        for step, (images, _) in enumerate(data().create_tuple_iterator(num_epochs=1), 1):
+            record.set_mode("eval" if step == 2 else "train")
+            net(images)
+            record.add_value("scalar", "own", ms.Tensor(float(step)))
+            record.record(step)
+
+
+def late(where):
+    return {"logged": [line for line in logged if "made after" in line]}
+
+
+if __name__ == "__main__":
+    logging.getLogger("summarykit").addHandler(Log())
+    ms.set_context(mode=ms.GRAPH_MODE if sys.argv[2] == "graph" else ms.PYNATIVE_MODE)
+    ms.set_device("CPU")
+    scenarios = (plain, theirs, ours, seldom, fit, breaks, twice, resumed, groups, own_step, stops, fails, record, late)
+    facts = {each.__name__: each(f"{sys.argv[1]}/{each.__name__}") for each in scenarios}
+    print("FACTS" + json.dumps(facts))
