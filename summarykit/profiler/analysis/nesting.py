@@ -9,11 +9,11 @@ from summarykit.shapes import Array, Ints
 
 
 class Nesting:
-    """Depth, parent and own time of spans.
+    """Depth, caller and own time of spans.
 
     Attributes:
         depth: int64, shape ``[n]``: 0 for the outermost of a lane.
-        parent: int64, shape ``[n]``: index of the span around it; -1 where there is none.
+        above: int64, shape ``[n]``: place in ``chosen`` of the span around it; -1 where there is none.
         self_time: int64 nanoseconds: the duration without that of the spans right within.
     """
 
@@ -32,13 +32,27 @@ class Nesting:
         within = np.minimum(end[child], end[parent[child]]) - start[child]
         np.add.at(inner, parent[child], np.maximum(within, 0))
         self.depth = self._unsorted(depth)
-        self.parent = self._unsorted(np.where(parent >= 0, self._order[parent], -1))
+        self.above = self._unsorted(np.where(parent >= 0, self._order[parent], -1))
         self.self_time = self._unsorted(np.maximum(end - start - inner, 0))
 
     def _unsorted(self, column: Ints) -> Ints:
         found = np.empty_like(column)
         found[self._order] = column
         return found
+
+
+def outermost(key: Array, above: Ints) -> Array:
+    """Which spans lie in none of the same key: what calls itself is to be counted once.
+
+    Args:
+        key: shape ``[n]``.
+        above: of a ``Nesting``.
+    """
+    inside, around = np.zeros(len(key), np.bool_), above.copy()
+    while len(there := np.flatnonzero(around >= 0)):
+        inside[there] |= key[around[there]] == key[there]
+        around[there] = above[around[there]]
+    return ~inside
 
 
 def _sorted(spans: Spans, chosen: Array) -> tuple[Ints, Ints, Ints, Ints]:

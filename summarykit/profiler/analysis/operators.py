@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from summarykit.profiler.analysis.choosing import on_devices
 from summarykit.profiler.analysis.grouping import Groups
-from summarykit.profiler.analysis.nesting import Nesting
+from summarykit.profiler.analysis.nesting import Nesting, outermost
 from summarykit.profiler.recording import Category, Recording, Spans, Table
 from summarykit.shapes import Array, Ints
 
@@ -29,17 +30,11 @@ def operators(recording: Recording) -> Table:
     nesting = Nesting(spans, host)
     launched = _launched(spans, host, device)
     rows = [
-        _side(spans, host, "host", nesting.self_time, _outermost(spans, host, nesting), launched),
+        _side(spans, host, "host", nesting.self_time, outermost(spans.name[host], nesting.above), launched),
         _side(spans, device, "device", spans.duration[device], np.ones(len(device), np.bool_), spans.duration[device]),
     ]
     found = Table({name: np.concatenate([row[name] for row in rows]) for name in rows[0]})
     return found if found.rows else recording.tables.get("operators", found)
-
-
-def on_devices(spans: Spans) -> Array:
-    """Which spans lie in the lane of a device: bool."""
-    device = np.array([lane.device for lane in spans.lanes] or [False])
-    return device[spans.lane] if len(spans) else np.empty(0, np.bool_)
 
 
 def _side(spans: Spans, chosen: Ints, side: str, own: Ints, counted: Array, device: Ints) -> Table:
@@ -65,18 +60,6 @@ def _side(spans: Spans, chosen: Ints, side: str, own: Ints, counted: Array, devi
     return Table({name: column[order] for name, column in found.items()})
 
 
-def _outermost(spans: Spans, chosen: Ints, nesting: Nesting) -> Array:
-    """Which spans lie within none of the same name: what calls itself is counted once."""
-    name, parent = spans.name[chosen], nesting.parent
-    inside = np.zeros(len(chosen), np.bool_)
-    above = parent.copy()
-    while (above >= 0).any():
-        there = np.flatnonzero(above >= 0)
-        inside[there] |= name[above[there]] == name[there]
-        above[there] = parent[above[there]]
-    return ~inside
-
-
 def _launched(spans: Spans, host: Ints, device: Ints) -> Ints:
     """Device time that each host operator launched itself: by the innermost operator around the call that launched it."""
     found = np.zeros(len(host), np.int64)
@@ -87,7 +70,7 @@ def _launched(spans: Spans, host: Ints, device: Ints) -> Ints:
     place = np.searchsorted(spans.correlation[calls], spans.correlation[device]).clip(0, len(calls) - 1)
     known = spans.correlation[calls[place]] == spans.correlation[device]
     both = np.append(host, calls[place[known]])    # the calls come last, so that an operator of the same start is around them
-    parent = Nesting(spans, both).parent[len(host) :]
-    inside = (parent >= 0) & (parent < len(host))
-    np.add.at(found, parent[inside], spans.duration[device[known]][inside])
+    above = Nesting(spans, both).above[len(host) :]
+    inside = (above >= 0) & (above < len(host))
+    np.add.at(found, above[inside], spans.duration[device[known]][inside])
     return found

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from summarykit.profiler.recording import Recording
+from functools import cached_property
+from typing import Any
+
+from summarykit.profiler.analysis import device
+from summarykit.profiler.analysis.counters import counters
+from summarykit.profiler.analysis.input import input_wait
+from summarykit.profiler.analysis.memory import memory, memory_times
+from summarykit.profiler.analysis.operators import operators
+from summarykit.profiler.analysis.phases import classic, phases
+from summarykit.profiler.analysis.python_code import python_code
+from summarykit.profiler.analysis.steps import step_changes, step_times, steps
+from summarykit.profiler.recording import Recording, Table
 
 
 class Profile:
@@ -12,6 +23,105 @@ class Profile:
         recording: what was recorded.
     """
 
+    TABLES = ("steps", "phases", "classic", "split", "changes", "operators", "python", "devices", "idle", "queue", "memory", "counters")
+    """The names of all tables."""
+
     def __init__(self, recording: Recording) -> None:
         """Make a profile of a recording."""
         self.recording = recording
+
+    def table(self, name: str) -> Table:
+        """The table of one of the names in ``TABLES``.
+
+        Raises:
+            ValueError: there is no such table.
+        """
+        if name not in self.TABLES:
+            raise ValueError(f"name: {name!r} is no table; allowed: {', '.join(self.TABLES)}")
+        found: Table = getattr(self, name)
+        return found
+
+    @cached_property
+    def window(self) -> tuple[int, int]:
+        """What is looked at, in ns: from the first step to the last, or everything where there are no steps."""
+        spans = self.recording.spans
+        if self.steps.rows:
+            return int(self.steps["start"][0]), int(self.steps["end"].max())
+        if not len(spans):
+            return 0, 0
+        return int(spans.start.min()), int((spans.start + spans.duration).max())
+
+    @cached_property
+    def steps(self) -> Table:
+        """The steps: ``step``, ``start``, ``end`` (ns), ``duration`` (ms)."""
+        return steps(self.recording)
+
+    @cached_property
+    def step_times(self) -> dict[str, Any]:
+        """Their lengths in numbers; see ``steps.step_times``."""
+        return step_times(self.steps)
+
+    @cached_property
+    def changes(self) -> Table:
+        """Where their length changes for good; see ``steps.step_changes``."""
+        return step_changes(self.steps)
+
+    @cached_property
+    def phases(self) -> Table:
+        """Data wait, transfer, forward, backward, optimizer, communication, logging of each step; see ``phases.phases``."""
+        return phases(self.recording, self.steps)
+
+    @cached_property
+    def classic(self) -> Table:
+        """Iteration interval, forward and backward, tail of each step; see ``phases.classic``."""
+        return classic(self.recording, self.steps)
+
+    @cached_property
+    def split(self) -> Table:
+        """What is on in each step, from kernels to nothing; see ``device.split``."""
+        return device.split(self.recording, self.steps)
+
+    @cached_property
+    def input(self) -> dict[str, Any]:
+        """Whether training waits for its input; see ``input.input_wait``."""
+        return input_wait(self.phases, self.steps)
+
+    @cached_property
+    def operators(self) -> Table:
+        """Operators of host and device; see ``operators.operators``."""
+        return operators(self.recording)
+
+    @cached_property
+    def python(self) -> Table:
+        """Python functions and lines; see ``python_code.python_code``."""
+        return python_code(self.recording)
+
+    @cached_property
+    def devices(self) -> Table:
+        """What each device did; see ``device.device_use``."""
+        return device.device_use(self.recording, self.window)
+
+    @cached_property
+    def idle(self) -> Table:
+        """Why devices had nothing to do; see ``device.idle``."""
+        return device.idle(self.recording, self.window)
+
+    @cached_property
+    def queue(self) -> Table:
+        """How far ahead of its devices the host was; see ``device.queue``."""
+        return device.queue(self.recording)
+
+    @cached_property
+    def memory(self) -> Table:
+        """Memory by device; see ``memory.memory``."""
+        return memory(self.recording, self.steps)
+
+    @cached_property
+    def memory_times(self) -> Table:
+        """Memory over time; see ``memory.memory_times``."""
+        return memory_times(self.recording)
+
+    @cached_property
+    def counters(self) -> Table:
+        """What was sampled; see ``counters.counters``."""
+        return counters(self.recording)

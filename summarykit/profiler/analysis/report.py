@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
 
 from summarykit.profiler.analysis.profile import Profile
-from summarykit.profiler.recording import Recording
+from summarykit.profiler.analysis.stragglers import stragglers
+from summarykit.profiler.recording import Recording, Table
 
 
 class Report:
@@ -22,3 +27,32 @@ class Report:
             recordings: one, or those of several ranks.
         """
         self.profiles = [Profile(recording) for recording in sorted(recordings, key=lambda each: each.rank)]
+
+    @property
+    def recordings(self) -> list[Recording]:
+        """What was recorded, by rank."""
+        return [profile.recording for profile in self.profiles]
+
+    def table(self, name: str) -> Table:
+        """A table of all recordings, one below the other, with a column ``rank`` in front.
+
+        Raises:
+            ValueError: there is no such table; ``Profile.TABLES`` has the names.
+        """
+        found = [(profile.recording.rank, profile.table(name)) for profile in self.profiles]
+        filled = [(rank, table) for rank, table in found if table.rows]
+        if not filled:
+            return found[0][1] if found else Table()
+        ranks = np.repeat([rank for rank, _ in filled], [table.rows for _, table in filled])
+        columns = [column for column in filled[0][1] if all(column in table for _, table in filled)]
+        return Table(rank=ranks, **{column: np.concatenate([table[column] for _, table in filled]) for column in columns})
+
+    @cached_property
+    def stragglers(self) -> Table:
+        """Which rank the others wait for; see ``stragglers.stragglers``."""
+        return stragglers(self.recordings, self.profiles[0].steps) if self.profiles else Table()
+
+    @property
+    def skipped(self) -> Counter[str]:
+        """What could not be read, by reason."""
+        return sum((recording.skipped for recording in self.recordings), Counter())

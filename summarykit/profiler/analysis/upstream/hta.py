@@ -16,8 +16,8 @@ from operator import and_, sub
 
 import numpy as np
 
+from summarykit.profiler.analysis.choosing import named, on_devices
 from summarykit.profiler.analysis.intervals import Intervals
-from summarykit.profiler.analysis.operators import on_devices
 from summarykit.profiler.analysis.upstream.rounding import ends
 from summarykit.profiler.recording import Category, Recording, Table
 from summarykit.shapes import Array, Ints
@@ -64,7 +64,7 @@ class Device:
 
 
 def temporal_breakdown(recording: Recording) -> Table:
-    """One row, or none without a device: ``idle_time``, ``compute_time``, ``non_compute_time``, ``kernel_time`` (first start to last end)."""
+    """One row (none without a device): ``idle_time``, ``compute_time``, ``non_compute_time``, ``kernel_time`` (first start to last end)."""
     device = Device(recording)
     busy = device.covered("")
     if not len(busy):
@@ -141,7 +141,7 @@ def _launch_times(recording: Recording, only: tuple[str, ...] = ()) -> Ints:
     spans = recording.spans
     calls = np.flatnonzero(spans.of(Category.RUNTIME) & ~on_devices(spans) & (spans.correlation >= 0))
     if only:
-        calls = calls[np.isin(spans.name[calls], [place for place, name in enumerate(spans.names) if name in only])]
+        calls = calls[named(spans, only)[calls]]
     calls = calls[np.argsort(spans.correlation[calls], kind="stable")]
     if not len(calls):
         return np.full(len(spans), -1)

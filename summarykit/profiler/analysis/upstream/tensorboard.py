@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from summarykit.profiler.analysis.choosing import named, on_devices
 from summarykit.profiler.analysis.intervals import Intervals, shares
-from summarykit.profiler.analysis.operators import on_devices
 from summarykit.profiler.analysis.upstream.rounding import ends
 from summarykit.profiler.recording import Category, Recording, Spans, Table
 from summarykit.shapes import Array, Ints
@@ -106,7 +106,7 @@ def _complete(count: Ints) -> int:
 
 def _roles(recording: Recording) -> dict[str, Array]:
     spans, words, device = recording.spans, _words(recording), on_devices(recording.spans)
-    collective = _named(spans, _COLLECTIVES) & ~device
+    collective = named(spans, _COLLECTIVES) & ~device
     kernel = spans.of(Category.KERNEL, Category.COMMUNICATION) & device
     comm = np.zeros(len(spans), np.bool_)
     comm[np.flatnonzero(kernel)] = spans.of(Category.COMMUNICATION)[kernel]
@@ -126,13 +126,8 @@ def _is_host_op(recording: Recording) -> Array:
     """What it takes for an operator of the host, steps and data loading of 2021 among them."""
     spans, words = recording.spans, _words(recording)
     annotated = [name for name in spans.names if name.startswith(("nccl:", "gloo:"))]
-    found = spans.of(Category.HOST_OP) | spans.of(Category.COMMUNICATION) & ~on_devices(spans) & ~_named(spans, annotated)
+    found = spans.of(Category.HOST_OP) | spans.of(Category.COMMUNICATION) & ~on_devices(spans) & ~named(spans, annotated)
     return found | spans.of(Category.STEP) | spans.of(Category.DATA) & ("user_annotation" not in words)
-
-
-def _named(spans: Spans, names: set[str] | list[str]) -> Array:
-    numbers = [place for place, name in enumerate(spans.names) if name in names]
-    return np.isin(spans.name, numbers)
 
 
 def _words(recording: Recording) -> set[str]:
