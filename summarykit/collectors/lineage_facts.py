@@ -1,0 +1,159 @@
+"""What optimizer, model and data tell of themselves, of whatever framework they are; none is imported, and nothing is computed."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from summarykit.collectors.learning_rate import rates
+from summarykit.collectors.network import named_parameters
+from summarykit.training.context import CallbackParams
+
+_WRAPPERS = ("module", "_orig_mod")    # torch: data-parallel, compiled
+_FURTHER = (
+    "momentum", "nesterov", "dampening", "weight_decay", "betas", "beta_1", "beta_2", "eps", "epsilon", "rho", "amsgrad", "clipnorm",
+)  # fmt: skip
+
+
+def of_training(params: CallbackParams) -> dict[str, Any]:
+    """Hyper-parameters, data, model: what is known of them at this moment, under the names of MindSpore's lineage where that has one."""
+    optimizer = params.get("optimizer")
+    batch = _safely(batch_size, params.get("train_dataset"), params.get("train_dataset_element"))
+    found = {
+        "optimizer": _safely(_optimizer, optimizer),
+        "learning_rate": _safely(_rate, optimizer, params.get("cur_step_num", 0)),
+        **(_safely(_further, optimizer) or {}),
+        "loss_function": name_of(params.get("loss_fn")),
+        "epoch": params.get("epoch_num"),
+        "batch_size": batch,
+        "parallel_mode": params.get("parallel_mode"),
+        "device_num": params.get("device_number"),
+        "network": name_of(unwrapped(params.get("network"))),
+        "train_dataset_path": _safely(path_of, params.get("train_dataset")),
+        "train_dataset_size": _safely(samples_of, params.get("train_dataset"), batch),
+        **(_safely(_size, params.get("network")) or {}),
+        **(_safely(_checkpoint, params.get("latest_ckpt_file")) or {}),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def of_validation(params: CallbackParams) -> dict[str, Any]:
+    """The same for the data of an evaluation."""
+    dataset = params.get("valid_dataset")
+    batch = _safely(batch_size, dataset, params.get("eval_dataset_element"))
+    found = {"valid_dataset_path": _safely(path_of, dataset), "valid_dataset_size": _safely(samples_of, dataset, batch)}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def number(value: Any) -> float | None:
+    """A number or one-element array as float; None where it is none."""
+    if isinstance(value, str):
+        return None
+    return _safely(lambda: float(value.detach() if hasattr(value, "detach") else value))
+
+
+def name_of(thing: Any) -> str | None:
+    """A class's or function's own name, or that of a thing's class; a text stands for itself; None of None and of plain mappings."""
+    if thing is None or isinstance(thing, Mapping):
+        return None
+    if isinstance(thing, str):
+        return thing
+    return str(getattr(thing, "__name__", None) or type(thing).__name__)
+
+
+def unwrapped(network: Any) -> Any:
+    """The user's model inside what data-parallel and compiled models wrap around it."""
+    for _ in range(4):
+        inner = next((vars(network)["_modules"][name] for name in _WRAPPERS if name in getattr(network, "_modules", ())), None)
+        if inner is None or len(network._modules) != 1:
+            break
+        network = inner
+    return network
+
+
+def batch_size(dataset: Any, element: Any) -> int | None:
+    """What the data set says, else the first axis of a batch's first array."""
+    told = getattr(dataset, "batch_size", None)
+    if told is None and callable(ask := getattr(dataset, "get_batch_size", None)):
+        told = ask()
+    if isinstance(told, int) and not isinstance(told, bool):
+        return told
+    return next((int(array.shape[0]) for array in _arrays(element) if len(array.shape)), None)
+
+
+def samples_of(dataset: Any, batch: int | None) -> int | None:
+    """Number of samples: those of a loader's data set, else of its batches."""
+    inner: Any = getattr(dataset, "dataset", None)
+    if hasattr(inner, "__len__"):
+        return len(inner)
+    count = dataset.get_dataset_size() if callable(getattr(dataset, "get_dataset_size", None)) else len(dataset)
+    return None if batch is None else int(count) * batch
+
+
+def path_of(dataset: Any) -> str | None:
+    """Where a data set says that its files are."""
+    for each in (dataset, getattr(dataset, "dataset", None)):
+        for name in ("root", "dataset_dir", "dataset_files", "data_dir"):
+            found = getattr(each, name, None)
+            if isinstance(found, (str, os.PathLike)) and os.fspath(found):
+                return os.path.abspath(os.fspath(found))
+    return None
+
+
+def _arrays(element: Any) -> Iterable[Any]:
+    if isinstance(element, Mapping):
+        element = list(element.values())
+    if isinstance(element, (list, tuple)):
+        return (array for each in element for array in _arrays(each))
+    return [element] if hasattr(element, "shape") else []
+
+
+def _optimizer(optimizer: Any) -> str | None:
+    several = list(optimizer.values()) if isinstance(optimizer, Mapping) else optimizer
+    if isinstance(several, (list, tuple)):
+        names = [name_of(each) for each in several if not isinstance(each, (int, float))]
+        return ", ".join(dict.fromkeys(name for name in names if name)) or None
+    return name_of(unwrapped_optimizer(optimizer))
+
+
+def unwrapped_optimizer(optimizer: Any) -> Any:
+    """The optimizer inside one that a launcher prepared."""
+    inner = getattr(optimizer, "optimizer", None)
+    return optimizer if inner is None or not hasattr(inner, "param_groups") else inner
+
+
+def _rate(optimizer: Any, updates: int) -> float | None:
+    return next((number(rate) for _, rate in rates(optimizer, max(0, updates - 1))), None)
+
+
+def _further(optimizer: Any) -> dict[str, Any]:
+    """Further settings of an optimizer: those that change what it learns."""
+    config = getattr(optimizer, "defaults", None)
+    if not isinstance(config, Mapping):
+        config = optimizer.get_config() if callable(getattr(optimizer, "get_config", None)) else {}
+    return {name: config[name] for name in _FURTHER if config.get(name) not in (None, False)}
+
+
+def _size(network: Any) -> dict[str, Any]:
+    """Number of parameters, and their bytes (where a checkpoint is known, its size takes their place)."""
+    parameters = [value for _, value in named_parameters(network) if hasattr(value, "shape")]
+    if not parameters:
+        return {}
+    count = sum(math.prod(map(int, value.shape)) for value in parameters)
+    return {"model_parameters": count, "model_size": sum(int(getattr(value, "nbytes", 0)) for value in parameters)}
+
+
+def _checkpoint(path: Any) -> dict[str, Any]:
+    if not isinstance(path, (str, os.PathLike)):
+        return {}
+    return {"model_path": os.path.abspath(os.fspath(path)), "model_size": os.path.getsize(path)}
+
+
+def _safely(ask: Callable[..., Any], *about: Any) -> Any:
+    """What is found; None where the things are not what they looked like: they may be anybody's."""
+    try:
+        return ask(*about)
+    except Exception:  # noqa: BLE001
+        return None
