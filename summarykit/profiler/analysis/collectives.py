@@ -29,9 +29,12 @@ class Matched:
         self.name, self.start, self.duration = np.concatenate(name)[order], starts[order], np.concatenate(duration)[order]
 
     def table(self) -> Table:
-        """For each collective: ``name``, ``last`` (place of the rank that came last), ``wait`` (ms that all others waited for it together),
-        ``lateness`` (ms by which it came after the last but one).
-        """    # noqa: D205  # one sentence
+        """Who came last.
+
+        Returns:
+            For each collective: ``name``, ``last`` (place of the rank that came last), ``wait`` (ms that all others waited for it
+            together), ``lateness`` (ms by which it came after the last but one).
+        """
         late = np.sort(self.duration, axis=1)
         wait = (self.duration - late[:, :1]).sum(axis=1) if late.size else np.empty(0)
         lateness = late[:, 1] - late[:, 0] if late.shape[1] > 1 else np.zeros(len(late))
@@ -40,7 +43,20 @@ class Matched:
 
 
 def _by_name(recording: Recording) -> dict[str, tuple[Ints, Ints]]:
-    """Start and duration of the collectives of each name, in order: on the host, or where there are none on the device."""
+    """Start and duration of the collectives of each name, in order: as they were noted, else from the spans of the host, else the device."""
+    noted = recording.tables.get("collectives", Table())
+    return _noted(noted) if noted.rows and "end" in noted else _seen(recording)
+
+
+def _noted(found: Table) -> dict[str, tuple[Ints, Ints]]:
+    """Those of a table that has ``sequence``, ``group``, ``operation``, ``start``, ``end``."""
+    order = np.lexsort((found["sequence"], found["group"]))
+    names = np.array([f"{name} of group {group}" for name, group in zip(found["operation"], found["group"], strict=True)], object)[order]
+    start, duration = found["start"][order], (found["end"] - found["start"])[order]
+    return {name: (start[names == name], duration[names == name]) for name in sorted(set(names))}
+
+
+def _seen(recording: Recording) -> dict[str, tuple[Ints, Ints]]:
     spans = recording.spans
     collective, device = spans.of(Category.COMMUNICATION), on_devices(spans)
     chosen = np.flatnonzero(collective & ~device)

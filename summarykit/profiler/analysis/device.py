@@ -22,8 +22,8 @@ def device_use(recording: Recording, window: tuple[int, int]) -> Table:
         window: start and end in ns.
 
     Returns:
-        A row a device: ``device``, ``span`` (the window's length), ``busy``, ``idle``, ``compute``, ``communication``, ``memory`` (copies and
-        fills), ``overlap`` (communication while something is computed), all in ms; ``utilization`` (busy share of the window) and
+        A row a device: ``device``, ``span`` (the window's length), ``busy``, ``idle``, ``compute``, ``communication``, ``memory`` (copies
+        and fills), ``overlap`` (communication while something is computed), all in ms; ``utilization`` (busy share of the window) and
         ``overlapped`` (share of the communication; NaN without).
     """
     spans = recording.spans
@@ -35,9 +35,12 @@ def device_use(recording: Recording, window: tuple[int, int]) -> Table:
 
 
 def split(recording: Recording, steps: Table) -> Table:
-    """What is on in each step in ms, every moment given to the first of: ``kernel``, ``memcpy``, ``memset``, ``communication``, ``runtime``
-    (calls into the driver), ``data`` (loading), ``host`` (operators), ``other``; with ``step`` and ``total``.
-    """    # noqa: D205  # one sentence
+    """What is on in each step, every moment given to one of them, the first that is on.
+
+    Returns:
+        ``step``, and in ms ``kernel``, ``memcpy``, ``memset``, ``communication``, ``runtime`` (calls into the driver), ``data`` (loading),
+        ``host`` (operators), ``other``, ``total``.
+    """
     spans, device = recording.spans, on_devices(recording.spans)
     roles = {
         "kernel": spans.of(Category.KERNEL),
@@ -57,8 +60,8 @@ def idle(recording: Recording, window: tuple[int, int]) -> Table:
 
     Returns:
         ``device``, ``stream``, ``cause``, ``count`` of gaps, ``time`` (ms). Causes: ``host`` (the next launch came after the stream had
-        finished), ``launch`` (shorter than 30 µs: the device's own latency), ``other`` (it waited for another stream, or nothing is known of
-        the launch).
+        finished), ``launch`` (shorter than 30 µs: the device's own latency), ``other`` (it waited for another stream, or nothing is known
+        of the launch).
     """
     spans = recording.spans
     start, end = window
@@ -74,9 +77,11 @@ def idle(recording: Recording, window: tuple[int, int]) -> Table:
 
 
 def queue(recording: Recording) -> Table:
-    """How many launches a stream has not begun yet, at every launch and start: ``device``, ``stream``, ``count``, ``mean``, ``median``, ``max``,
-    ``empty`` (share of the starts that found nothing else waiting).
-    """    # noqa: D205  # one sentence
+    """How many launches a stream has not begun yet, looked at with every launch and start.
+
+    Returns:
+        ``device``, ``stream``, ``count`` of looks, ``mean``, ``median``, ``max``, ``empty`` (share of the starts behind which nothing waits).
+    """
     spans = recording.spans
     launched = launches(spans)
     device = np.flatnonzero(on_devices(spans) & spans.of(*RUNS) & (launched >= 0))

@@ -9,9 +9,11 @@ from summarykit.shapes import Array, Floats
 
 
 def memory_times(recording: Recording) -> Table:
-    """Allocated bytes over time: ``time`` (ns), ``device`` (-1 for the host), ``allocated``; where the writer gave no totals they are counted
-    from the beginning of the recording.
-    """    # noqa: D205  # one sentence
+    """Allocated bytes over time; where the writer gave no totals they are counted from the beginning of the recording.
+
+    Returns:
+        ``time`` (ns), ``device`` (-1 for the host), ``allocated``.
+    """
     found = recording.tables.get("memory", Table())
     if not found.rows:
         return Table(time=np.empty(0, np.int64), device=np.empty(0, np.int64), allocated=np.empty(0))
@@ -25,9 +27,12 @@ def memory_times(recording: Recording) -> Table:
 
 
 def memory(recording: Recording, steps: Table) -> Table:
-    """A row a device: ``device`` (-1 for the host), ``peak`` (bytes), ``peak_step`` (-1 outside steps), ``last`` (bytes), ``allocations``,
-    ``allocated`` (bytes, all of them added up), ``growth`` (bytes a step, from the ends of the steps; 0 with fewer than three).
-    """    # noqa: D205  # one sentence
+    """Memory in numbers.
+
+    Returns:
+        A row a device: ``device`` (-1 for the host), ``peak`` (bytes), ``peak_step`` (-1 outside steps), ``last`` (bytes), ``allocations``,
+        ``allocated`` (bytes, all of them added up), ``growth`` (bytes a step, by the ends of the steps; 0 with fewer than three).
+    """
     times = memory_times(recording)
     sizes = recording.tables.get("memory", Table())
     rows = [_row(times, sizes, steps, number) for number in np.unique(times["device"]).tolist()]
@@ -58,7 +63,7 @@ def _step_at(steps: Table, time: int) -> int:
 
 
 def _growth(time: Array, total: Floats, steps: Table) -> float:
-    """Bytes a step: the slope of what is held at the ends of steps, the middle one of all pairs' (Theil and Sen), so that a jump is no growth."""
+    """Bytes a step: the middle slope of all pairs of ends (Theil and Sen), so that a jump is no growth."""
     place = np.searchsorted(time, steps["end"], side="right") - 1
     held = total[place[place >= 0]]
     if len(held) < 3:

@@ -9,8 +9,10 @@ import numpy as np
 from summarykit.profiler.analysis.grouping import Groups
 from summarykit.profiler.analysis.nesting import Nesting, outermost
 from summarykit.profiler.recording import Category, Recording, Table
+from summarykit.shapes import Ints
 
-_PLACE = re.compile(r"(?P<before>\$?)(?P<file>[^():]+?)[:(](?P<line>\d+)\)?:?\s*(?P<function>.*)$")
+_PLACE = re.compile(r"\$?(?P<file>[^():]+?)[:(](?P<line>\d+)\)?:?\s*(?P<function>.*)$")
+_SAMPLED = re.compile(r"(?P<function>.*) \((?P<file>.*):(?P<line>\d+)\)$")
 
 
 def python_code(recording: Recording) -> Table:
@@ -22,7 +24,7 @@ def python_code(recording: Recording) -> Table:
     spans = recording.spans
     chosen = np.flatnonzero(spans.of(Category.PYTHON))
     if not len(chosen):
-        return recording.tables.get("python", Table())
+        return _sampled(recording)
     nesting = Nesting(spans, chosen)
     groups = Groups(spans.name[chosen])
     outer = outermost(spans.name[chosen], nesting.above)
@@ -39,7 +41,41 @@ def python_code(recording: Recording) -> Table:
     )
 
 
+def _sampled(recording: Recording) -> Table:
+    """The same by samples of stacks: a sample stands for the time until the next one was due."""
+    samples, stacks = recording.tables.get("samples", Table()), recording.tables.get("stacks", Table())
+    if not (samples.rows and stacks.rows):
+        return Table()
+    period = recording.meta.get("collected", {}).get("stacks", {}).get("period_ns", 10_000_000) / 1e6
+    own = np.bincount(samples["stack"], minlength=stacks.rows)
+    texts, name = np.unique(stacks["name"].astype(str), return_inverse=True)
+    total = np.bincount(name, np.where(outermost(name, stacks["parent"]), _with_callees(own, stacks["parent"]), 0))
+    self_time = np.bincount(name, own, minlength=len(texts))
+    order = np.argsort(-self_time, kind="stable")
+    places = [_place(text) for text in texts[order].tolist()]
+    return Table(
+        function=np.array([place[0] for place in places], object),
+        file=np.array([place[1] for place in places], object),
+        line=np.array([place[2] for place in places], np.int64),
+        count=self_time[order].astype(np.int64),
+        total=total[order] * period,
+        self=self_time[order] * period,
+    )
+
+
+def _with_callees(own: Ints, parent: Ints) -> Ints:
+    """Samples in each stack and in those that go on from it; a caller's number is below that of what it calls."""
+    total = own.copy()
+    for stack in range(len(total) - 1, -1, -1):
+        if parent[stack] >= 0:
+            total[parent[stack]] += total[stack]
+    return total
+
+
 def _place(name: str) -> tuple[str, str, int]:
-    """Function, file and line in ``"file.py(12): function"``, ``"file.py:12 function"`` or a function's name alone."""
-    found = _PLACE.match(name)
+    """Function, file and line, from one of the ways to write them, or a function's name alone.
+
+    They are ``"file.py(12): function"``, ``"$file.py:12 function"`` and ``"function (file.py:12)"``.
+    """
+    found = _SAMPLED.match(name) or _PLACE.match(name)
     return (found["function"] or name, found["file"], int(found["line"])) if found else (name, "", 0)

@@ -1,7 +1,7 @@
 """Which rank the others wait for: by who arrives last at collectives, step after step.
 
-A collective ends on all ranks at about the same time, when the last one has come. So who spends least time in it came last, and clocks need not
-agree. Lengths of phases do not tell this: in a slow rank's backward the others wait, too, and look as slow as it does.
+A collective ends on all ranks at about the same time, when the last one has come. So who spends least time in it came last, and clocks need
+not agree. Lengths of phases do not tell this: in a slow rank's backward the others wait, too, and look as slow as it does.
 
 A rank is named where chance does not explain it: it is the late one in more steps than a fair draw would give in one of a thousand cases, in
 four of ten steps or more, and what it costs is worth naming.
@@ -18,6 +18,7 @@ from summarykit.profiler.recording import Recording, Table
 from summarykit.shapes import Array, Ints
 
 _CHANCE = 1e-3
+_MANY = 500
 _OFTEN = 0.4
 _COST = 0.02
 """Share of the step time."""
@@ -31,8 +32,8 @@ def stragglers(recordings: list[Recording], steps: Table) -> Table:
         steps: those of the first recording.
 
     Returns:
-        A row a rank: ``rank``, ``last`` (share of the steps in which it delayed the others most), ``lateness`` (ms a step by which it came after
-        the last but one: what the step would gain), ``waited_for`` (ms a step that the others together waited for it), ``steps``,
+        A row a rank: ``rank``, ``last`` (share of the steps in which it delayed the others most), ``lateness`` (ms a step by which it came
+        after the last but one: what the step would gain), ``waited_for`` (ms a step that the others together waited for it), ``steps``,
         ``straggler`` (bool: the one that is named). No rows for a single rank or without collectives.
     """
     matched = Matched(recordings)
@@ -64,12 +65,9 @@ def _is_named(table: Table, last: Ints, count: int, length: float) -> Array:
 
 def _by_chance(times: int, count: int, share: float) -> float:
     """How likely a fair draw gives so many or more."""
-    return sum(comb(count, k) * share**k * (1 - share) ** (count - k) for k in range(times, count + 1)) if count < 500 else _far(times, count, share)
-
-
-def _far(times: int, count: int, share: float) -> float:
-    """The same for many draws: Hoeffding's bound."""
-    return float(np.exp(-2 * count * max(times / count - share, 0.0) ** 2))
+    if count > _MANY:    # Hoeffding's bound
+        return float(np.exp(-2 * count * max(times / count - share, 0.0) ** 2))
+    return sum(comb(count, k) * share**k * (1 - share) ** (count - k) for k in range(times, count + 1))
 
 
 def _steps_of(start: Ints, steps: Table) -> Ints:
