@@ -28,7 +28,7 @@ def find(runs: select.Runs, names: list[str]) -> tuple[tuple[str, Graph], tuple[
     if len(names) not in (0, 2):
         raise CommandError(f"--graph-diff takes two names or none, got {len(names)}; {select.alike('', list(found))}")
     if not names and len(found) != 2:
-        raise CommandError(f"--graph-diff compares two graphs, and there are {len(found)}: name two of {', '.join(map(repr, found)) or 'none'}")
+        raise CommandError(f"--graph-diff needs the names of two graphs; {select.alike('', list(found))}")
     for name in names:
         if name not in found:
             raise CommandError(f"no graph is named {name!r}; {select.alike(name, list(found))}")

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print JSON; with --tag it has all points (or the last N)")
     parser.add_argument(
-        "--graph-diff", metavar="GRAPH", nargs="*", help="compare two graphs, by their tags (or RUN:TAG); without names the only two there are"
+        "--graph-diff", metavar="GRAPH", nargs="*", help="compare two graphs, named by tag (or RUN:TAG); without names: the two there are"
     )
     output.add_argument("--html", metavar="FILE", type=Path, help="write a page with the curves of the scalars, or of those --tag names")
 

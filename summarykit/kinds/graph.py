@@ -7,7 +7,7 @@ from typing import Any
 
 from summarykit.errors import RefusedValueError
 from summarykit.kinds.arrays import described
-from summarykit.kinds.graphs import SOURCES
+from summarykit.kinds.graphs import SOURCES, Source
 from summarykit.kinds.kind import no_options
 from summarykit.shapes import Graph
 
@@ -26,11 +26,17 @@ class Drawn:
         return _NODE_BYTES * len(self.graph.nodes)
 
 
+def source_of(value: Any) -> Source | None:
+    """Find who can read a model; None: nobody."""
+    return next((source for source in map(SOURCES.get, SOURCES) if source.owns(value)), None)
+
+
 class GraphKind:
     """A model's graph, for the graph pages of TensorBoard and MindInsight.
 
-    Takes a ``torch.nn.Module``, the path of an ONNX file or an ``onnx.ModelProto``, a mapping (see `PlainSource`) or a `Graph`. Others
-    register as ``summarykit.graphs``. Both viewers show one graph a run: the newest.
+    Takes a ``torch.nn.Module``, a Keras model, a function of JAX (with an example of its arguments), a MindSpore network or the bytes of
+    its graph, the path of an ONNX file or an ``onnx.ModelProto``, a mapping (see `PlainSource`) or a `Graph`. Others register as
+    ``summarykit.graphs``. The first tag's graph is the run's own; those of other tags are shown beside it, in both viewers.
     """
 
     name = "graph"
@@ -48,7 +54,7 @@ class GraphKind:
             RefusedValueError: nobody can read this model, or the reader failed.
         """
         no_options(self.name, options)
-        source = next((source for source in map(SOURCES.get, SOURCES) if source.owns(value)), None)
+        source = source_of(value)
         if source is None:
             raise RefusedValueError(f"graph cannot be read of {described(value)}; known: {', '.join(SOURCES)}")
         try:

@@ -33,14 +33,12 @@ class Gathering:
         """From now on."""
         settle()
         self._given = {}
-        with _changing:
-            _gatherings[:] = [*_others(self), self]
+        _change(self, present=True)
 
     def close(self) -> list[Given]:
         """No longer; gives what there is, and forgets it."""
         settle()
-        with _changing:
-            _gatherings[:] = _others(self)
+        _change(self, present=False)
         given, self._given = self._given, {}
         return list(given.values())
 
@@ -49,7 +47,7 @@ class Gathering:
         self._given[given.kind, given.tag] = given
 
 
-_gatherings: list[Gathering] = []
+_gatherings: tuple[Gathering, ...] = ()
 _changing = threading.Lock()
 _settlers: list[Callable[[], None]] = []
 
@@ -62,7 +60,7 @@ def gather(kind: str, tag: str, value: Any, dataformat: str) -> None:
         except Exception as error:  # noqa: BLE001 - a copy may fail for reasons of any framework's; the model goes on
             NOTICES.once((kind, tag), "%s %r is not recorded: %s: %s", kind, tag, type(error).__name__, error)
             return
-        for gathering in list(_gatherings):
+        for gathering in _gatherings:
             gathering.add(given)
 
 
@@ -87,5 +85,8 @@ def settle() -> None:
         settle_one()
 
 
-def _others(gathering: Gathering) -> list[Gathering]:
-    return [each for each in _gatherings if each is not gathering]
+def _change(gathering: Gathering, *, present: bool) -> None:
+    global _gatherings
+    with _changing:
+        others = tuple(each for each in _gatherings if each is not gathering)
+        _gatherings = (*others, gathering) if present else others

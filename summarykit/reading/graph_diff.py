@@ -30,7 +30,7 @@ class Change:
 
     @property
     def pattern(self) -> tuple[str, str]:
-        """The operations on both sides: ``("Neg + Relu ×2", "PReLU")``; parameters, inputs and constants are mentioned where they are all."""
+        """The operations on both sides: ``("Neg + Relu ×2", "PReLU")``."""
         return operations(self.old), operations(self.new)
 
 
@@ -81,7 +81,7 @@ def compare(old: Graph, new: Graph) -> GraphDiff:
 
 
 def operations(nodes: Iterable[Node]) -> str:
-    """What some nodes do: ``"Neg + Relu ×2"``."""
+    """What some nodes do: ``"Neg + Relu ×2"``; parameters, inputs and constants are mentioned where there is nothing else."""
     found = list(nodes)
     held = (Node.PARAMETER, Node.CONSTANT, Node.INPUT)
     telling = [node for node in found if node.op not in held] or found

@@ -16,7 +16,7 @@ LAYERS = (
     ("profiler",),
     ("landscape",),
     ("training",),
-    ("summary",),
+    ("summary", "ops"),
     ("writing", "reading"),
     ("kinds",),
     ("formats",),

@@ -10,9 +10,10 @@ import pytest
 
 from summarykit.collectors import PARTS, Part, SummaryCollector
 from summarykit.errors import RefusedValueError
+from summarykit.reading import Run
 from summarykit.training import Callback, CallbackList, Loop, RunContext, Status
 
-QUIET = {"collect_input_data": False}
+KEPT = ("collect_metric", "collect_learning_rate", "collect_gradient", "collect_tensor")
 
 
 def train(collector, steps=25, epochs=1, data=None, report=lambda step: {"loss": 1.0 / step}, **more):
@@ -26,9 +27,9 @@ def train(collector, steps=25, epochs=1, data=None, report=lambda step: {"loss":
 
 
 @pytest.fixture
-def collector(directory):
+def collector(directory, quiet):
     return lambda freq=10, specified=None, **more: SummaryCollector(
-        directory.path, freq, collect_specified_data={**QUIET, **(specified or {})}, **more
+        directory.path, freq, collect_specified_data={**quiet(*KEPT, "collect_broken"), **(specified or {})}, **more
     )
 
 
@@ -224,14 +225,16 @@ def test_cb4_a_loop_that_calls_back_once_for_many_steps(directory, collector, ca
 
 
 def test_cb5_a_dictionary_of_logs(directory, collector, caplog):
-    logs = {"loss": 0.1, "lr": np.float32(0.5), "note": "x", "nested": {"a": 1, "deep": {"b": True}}, "": 3, "none": None}
+    logs = {"loss": 0.1, "lr": np.float32(0.5), "note": "x", "nested": {"a": 1, "deep": {"b": True, "note": "y"}}, "": 3, "none": None}
     summary = collector(1)
     loop = train(summary, steps=3, report=lambda step: logs)
     assert loop.status is Status.FINISHED
     assert directory.steps() == {tag: [1, 2, 3] for tag in ("loss", "lr", "nested/a", "nested/deep/b")}
-    told = [message for message in caplog.messages if "'note'" in message or "''" in message or "'none'" in message]
-    assert len(told) == 3
-    assert sum(summary.stats()["dropped"].values()) == 6
+    for tag, text in (("note", b"x"), ("nested/deep/note", b"y")):
+        assert [(point.step, point.value.data.item()) for point in Run(directory.path).points("text", tag)] == [(n, text) for n in (1, 2, 3)]
+    told = [message for message in caplog.messages if "''" in message or "'none'" in message]
+    assert len(told) == 2
+    assert sum(summary.stats()["dropped"].values()) == 3
 
 
 def test_cb6_a_second_run_with_the_same_collector(directory, collector):
@@ -254,7 +257,7 @@ def test_a_run_that_continues_counts_on(directory, collector):
 
 
 def test_two_collectors_in_one_loop(tmp_path, directory, collector):
-    other = SummaryCollector(tmp_path / "other", 5, collect_specified_data=QUIET)
+    other = SummaryCollector(tmp_path / "other", 5)
     with Loop(train_dataset=range(10), callbacks=[collector(10), other]) as loop:
         for _ in loop.steps():
             loop.report(loss=1)
@@ -293,8 +296,8 @@ def test_a_directory_that_vanished_does_not_end_the_training(directory, collecto
 
 
 def test_raise_exception_lets_everything_through(directory, collector):
-    with pytest.raises(RefusedValueError, match="type str"):
-        train(collector(raise_exception=True), report=lambda step: {"text": "text"})
+    with pytest.raises(RefusedValueError, match="NoneType"):
+        train(collector(raise_exception=True), report=lambda step: {"none": None})
 
 
 class Broken(Part):
@@ -339,7 +342,9 @@ def test_the_record_says_what_became_of_it(directory, collector):
     summary = collector()
     assert summary.stats() == {}
     train(summary)
-    assert (summary.stats()["recorded"], summary.stats()["written"], summary.stats()["dropped"]) == (4, 4, {})
+    stats = summary.stats()
+    assert stats["recorded"] == stats["written"] >= 4
+    assert stats["dropped"] == {}
 
 
 def test_a_collector_can_be_sent_to_another_process(directory, collector):

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from summarykit.shapes import Graph
+
+
+class Guess(NamedTuple):
+    """An example of an input that the user did not give: where it does not fit, nobody is to blame."""
+
+    value: Any
 
 
 class Source(Protocol):
@@ -18,7 +24,7 @@ class Source(Protocol):
 
         Args:
             value: the model.
-            example_input: what it could be called with; None: not known.
+            example_input: what it could be called with, or a `Guess` of that; None: not known.
 
         Raises:
             RefusedValueError: it cannot be read; the message says why.

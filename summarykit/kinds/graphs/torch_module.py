@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from summarykit.errors import RefusedValueError
-from summarykit.kinds.graphs.source import Names, short
-from summarykit.notices import Notices
+from summarykit.kinds.graphs.source import Guess, Names, short
+from summarykit.notices import Notices, logger
 from summarykit.shapes import Graph, Node, TensorType
 
 NOTICES = Notices()
 
-Arguments = tuple[Any, ...] | None
-Trace = Callable[[Any, Arguments], list[Node]]
+Trace = Callable[[Any, "Arguments | None"], list[Node]]
+
+
+class Arguments(NamedTuple):
+    """What a model could be called with."""
+
+    by_place: tuple[Any, ...]
+    by_name: dict[str, Any]
+    guessed: bool
+
 
 _WRAPPERS = {"OptimizedModule": "_orig_mod", "DistributedDataParallel": "module", "DataParallel": "module"}
 
@@ -24,7 +34,9 @@ class TorchSource:
     """A ``torch.nn.Module``.
 
     Scopes are the names of its modules; what a module of ``torch.nn`` computes is one node. A model whose code depends on values of its
-    input is read by ``torch.export``, which needs an example of it. Parameters, buffers, modes and random states stay as they are.
+    input is read by ``torch.export``, which needs an example of it: a tensor, a tuple of all arguments, or a mapping of them by name. A
+    module within it that is a graph of its own (a part that a pass has fused, or a backend has taken over) is shown as a scope; so are
+    devices, where parts of the model lie on another one than most. Parameters, buffers, modes and random states stay as they are.
     """
 
     def owns(self, value: Any) -> bool:
@@ -35,7 +47,7 @@ class TorchSource:
     def graph(self, value: Any, example_input: Any) -> Graph:
         """Give the graph; of a model that nothing can trace its modules alone, with one warning."""
         model = _unwrapped(value)
-        name, arguments, reasons = type(model).__name__, _arguments(example_input), list[str]()
+        name, arguments, reasons = type(model).__name__, _arguments(model, example_input), list[str]()
         for trace in (_traced, _exported):
             nodes = _attempt(trace, model, arguments, reasons)
             if nodes:
@@ -46,7 +58,7 @@ class TorchSource:
         return Graph(tuple(_modules(model)), name)
 
 
-def _attempt(trace: Trace, model: Any, arguments: Arguments, reasons: list[str]) -> list[Node]:
+def _attempt(trace: Trace, model: Any, arguments: Arguments | None, reasons: list[str]) -> list[Node]:
     try:
         return trace(model, arguments)
     except Exception as error:  # noqa: BLE001 - tracing runs the user's code with what is no tensor
@@ -65,20 +77,47 @@ def _unwrapped(model: Any) -> Any:
     return model
 
 
-def _arguments(example: Any) -> Arguments:
-    if example is None:
+def _arguments(model: Any, example: Any) -> Arguments | None:
+    """An example as arguments; of a mapping those that the model takes, or the mapping itself where it takes none of them."""
+    guessed = isinstance(example, Guess)
+    given = example.value if isinstance(example, Guess) else example
+    if given is None:
         return None
-    return tuple(example) if isinstance(example, (tuple, list)) else (example,)
+    if isinstance(given, Mapping):
+        known = inspect.signature(model.forward).parameters
+        named = {name: _tensor(value) for name, value in given.items() if name in known}
+        return Arguments((), named, guessed) if named else Arguments((given,), {}, guessed)
+    return Arguments(tuple(map(_tensor, given if isinstance(given, (tuple, list)) else (given,))), {}, guessed)
 
 
-def _traced(model: Any, arguments: Arguments) -> list[Node]:
+def _tensor(value: Any) -> Any:
+    """An array as a tensor; anything else as it is."""
+    return _torch().as_tensor(value) if type(value).__module__ == "numpy" else value
+
+
+def _traced(model: Any, arguments: Arguments | None) -> list[Node]:
     found = _torch().fx.symbolic_trace(model)
     if arguments is not None:
         found = _with_types(found, arguments)
-    return list(_Reading(found, {}).nodes())
+    return list(_Reading(found, {}, main_device(model)).nodes())
 
 
-def _with_types(found: Any, arguments: tuple[Any, ...]) -> Any:
+def main_device(model: Any) -> str:
+    """Where most of a model's parameters lie; empty where it has none."""
+    sizes: Counter[str] = Counter()
+    for parameter in model.parameters():
+        sizes[str(parameter.device)] += parameter.numel()
+    return max(sizes, key=sizes.__getitem__, default="")
+
+
+def _in_order(found: Any, arguments: Arguments) -> list[Any]:
+    """One value for each input of a traced module, as far as they are told."""
+    places = [node for node in found.graph.nodes if node.op == "placeholder"]
+    rest = places[len(arguments.by_place) :]
+    return [*arguments.by_place, *(arguments.by_name.get(node.target, node.args[0] if node.args else None) for node in rest)]
+
+
+def _with_types(found: Any, arguments: Arguments) -> Any:
     """A copy without memory, whose nodes know what they give; where that fails, as it was."""
     try:
         fake = _torch()._subclasses.fake_tensor
@@ -86,9 +125,11 @@ def _with_types(found: Any, arguments: tuple[Any, ...]) -> Any:
         with fake.FakeCopyMode(mode):
             weightless = copy.deepcopy(found)
         with mode:
-            _remembering()(weightless).run(*(mode.from_tensor(each) if hasattr(each, "dtype") else each for each in arguments))
+            values = _in_order(found, arguments)
+            _remembering()(weightless).run(*(mode.from_tensor(each) if hasattr(each, "dtype") else each for each in values))
     except Exception as error:  # noqa: BLE001 - an example that does not fit, or an operation without a meta kernel
-        NOTICES.once("shapes", "a graph is shown without shapes: %s: %s", type(error).__name__, _first_line(error))
+        about = "a graph is shown without shapes: %s: %s", type(error).__name__, _first_line(error)
+        logger.info(*about) if arguments.guessed else NOTICES.once("shapes", *about)
         return found
     return weightless
 
@@ -109,13 +150,14 @@ def _remembering() -> Any:
     return Remembering
 
 
-def _exported(model: Any, arguments: Arguments) -> list[Node]:
+def _exported(model: Any, arguments: Arguments | None) -> list[Node]:
     if arguments is None:
         raise RefusedValueError("no example_input")
     with _torch().no_grad():
-        found = _torch().export.export(model, arguments)
+        found = _torch().export.export(model, arguments.by_place, arguments.by_name)
     signature = found.graph_signature
-    return list(_Reading(found.graph_module, {**signature.inputs_to_parameters, **signature.inputs_to_buffers}).nodes())
+    lifted = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
+    return list(_Reading(found.graph_module, lifted, main_device(model)).nodes())
 
 
 def _modules(model: Any) -> Iterator[Node]:
@@ -135,18 +177,24 @@ class _Reading:
     Args:
         traced: a ``torch.fx.GraphModule``.
         lifted: inputs of it that are parameters or buffers of the model -> their names there.
+        device: the device that goes without saying.
+        scope: of a module within another one: its name there, and a slash.
+        names: what is taken already.
     """
 
-    def __init__(self, traced: Any, lifted: Mapping[str, str]) -> None:
+    def __init__(self, traced: Any, lifted: Mapping[str, str], device: str, scope: str = "", names: Names | None = None) -> None:
         self._traced = traced
         self._lifted = lifted
-        self._names = Names()
+        self._device = device
+        self._scope = scope
+        self._names = names or Names()
         self._given: dict[Any, str] = {}
         self._parameters: dict[str, str] = {}
 
     def nodes(self) -> Iterator[Node]:
         for node in self._traced.graph.nodes:
-            if node.op == "placeholder" and (node.target in self._lifted) and not node.users:
+            unused = node.op == "placeholder" and node.target in self._lifted and not node.users
+            if unused or node in self._given or (self._scope and node.op == "output"):
                 continue
             yield from getattr(self, f"_{node.op}")(node)
 
@@ -167,15 +215,30 @@ class _Reading:
 
     def _call_module(self, node: Any) -> Iterator[Node]:
         module = self._traced.get_submodule(node.target)
+        if isinstance(module, _torch().fx.GraphModule):
+            yield from self._inner(node, module)
+            return
         scope = _scope(node.target)
         held = []
         for name, value in module.named_parameters(recurse=False):
             path = f"{node.target}.{name}"
             if path not in self._parameters:
-                self._parameters[path] = self._names.new(f"{scope}/{name}")
+                self._parameters[path] = self._names.new(f"{self._scope}{scope}/{name}")
                 yield _parameter(self._parameters[path], value)
             held.append(self._parameters[path])
         yield self._node(node, f"{scope}/{type(module).__name__}", type(module).__name__, tuple(held), _settings(module))
+
+    def _inner(self, node: Any, module: Any) -> Iterator[Node]:
+        """A graph within the graph: in its place, under its name."""
+        inner = _Reading(module, {}, self._device, f"{self._scope}{_scope(node.target)}/", self._names)
+        inputs = [each for each in module.graph.nodes if each.op == "placeholder"]
+        inner._given = {there: self._given[here] for there, here in zip(inputs, node.args, strict=False) if here in self._given}
+        yield from inner.nodes()
+        (output,) = (each for each in module.graph.nodes if each.op == "output")
+        sources = [inner._given[each] for each in output.all_input_nodes]
+        self._given[node] = sources[0] if len(sources) == 1 else self._names.new(f"{inner._scope}outputs")
+        if len(sources) != 1:
+            yield Node(self._given[node], "tuple", tuple(sources))
 
     def _call_function(self, node: Any) -> Iterator[Node]:
         op = _operation(node.target)
@@ -188,9 +251,15 @@ class _Reading:
         yield self._node(node, "output", Node.OUTPUT)
 
     def _node(self, node: Any, name: str, op: str, more: tuple[str, ...] = (), attributes: Mapping[str, Any] | None = None) -> Node:
-        self._given[node] = self._names.new(name)
+        self._given[node] = self._names.new(f"{self._elsewhere(node)}{self._scope}{name}")
         inputs = tuple(self._given[source] for source in node.all_input_nodes)
         return Node(self._given[node], op, inputs + more, attributes or {}, tuple(_types(node.meta.get("val"))))
+
+
+    def _elsewhere(self, node: Any) -> str:
+        """The device as a scope, where it is another than most of the model's."""
+        device = getattr(node.meta.get("val"), "device", None)
+        return f"{device}/" if device is not None and self._device and str(device) != self._device else ""
 
 
 def _parameter(name: str, value: Any) -> Node:

@@ -1,0 +1,106 @@
+"""The stages of a data pipeline, in the form in which MindSpore's data sets tell theirs.
+
+A stage is a mapping: ``"op_type"``, its parameters by name, where it has them ``"operations"`` (on samples, each a mapping with
+``"tensor_op_name"``) and ``"sampler"`` (a mapping), and in ``"children"`` the stages that it takes from.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+_DEEPEST = 20    # stages, one within the other
+_MOST = 24    # parameters of one stage
+_LONGEST = 200    # characters of a text
+_INNER = ("dataset", "datasets", "base_dataloader", "dataloader", "loader", "iterable", "source")
+_TRANSFORMS = ("transform", "transforms", "target_transform")
+_LOADER = ("batch_size", "drop_last", "num_workers", "prefetch_factor", "persistent_workers", "pin_memory", "timeout")
+_SECRETS = ("token", "password", "secret", "credential", "key")
+
+Stage = dict[str, Any]
+
+
+def pipeline(dataset: Any) -> Stage:
+    """Describe what gives the batches: a PyTorch ``DataLoader`` and its relatives, a data set of MindSpore, any iterable.
+
+    Nothing is drawn from it, and nothing of it changes. Of objects that wrap others, those are looked for under the usual names.
+    """
+    serialised = _of_mindspore(dataset)
+    return _stage(dataset, 0) if serialised is None else serialised
+
+
+def _of_mindspore(dataset: Any) -> Stage | None:
+    module = sys.modules.get("mindspore.dataset")
+    if module is None or not hasattr(dataset, "create_dict_iterator"):
+        return None
+    try:
+        found = module.serialize(dataset)
+    except (TypeError, OSError):    # an operation of the user's own that it cannot serialise
+        return None
+    return dict(found) if isinstance(found, Mapping) else None
+
+
+def _stage(found: Any, depth: int) -> Stage:
+    stage: Stage = {"op_type": type(found).__name__, **_parameters(found)}
+    operations = [operation for name in _TRANSFORMS for operation in _operations(getattr(found, name, None))]
+    sampler = getattr(found, "sampler", None)
+    if operations:
+        stage["operations"] = operations
+    if sampler is not None:
+        stage["sampler"] = {"sampler_type": type(sampler).__name__, **_told(sampler)}
+    stage["children"] = [_stage(child, depth + 1) for child in _children(found)] if depth < _DEEPEST else []
+    return stage
+
+
+def _parameters(found: Any) -> Stage:
+    """Of a loader what it was made with; of others what their attributes say. The length, where there is one."""
+    told = {name: getattr(found, name) for name in _LOADER if hasattr(found, name)} if hasattr(found, "batch_sampler") else _told(found)
+    collate = getattr(found, "collate_fn", None)
+    functions = {} if collate is None else {"collate_fn": getattr(collate, "__name__", type(collate).__name__)}
+    return {name: value for name, value in told.items() if _is_plain(value)} | functions | _length(found)
+
+
+def _length(found: Any) -> Stage:
+    try:
+        return {"dataset_size": len(found)}
+    except Exception:  # noqa: BLE001 - of anybody's class: many have none, and say so in their own way
+        return {}
+
+
+def _told(found: Any) -> Stage:
+    """Public attributes that are numbers, texts or bools; nothing whose name hints at a secret."""
+    attributes = getattr(found, "__dict__", {})
+    named = {name: value for name, value in attributes.items() if not name.startswith("_") and not any(part in name for part in _SECRETS)}
+    plain = [(name, value) for name, value in named.items() if _is_plain(value)]
+    return dict(plain[:_MOST])
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= _LONGEST)
+
+
+def _operations(transform: Any) -> Iterator[Stage]:
+    """What is done to each sample: a function, or those that a composition holds."""
+    if transform is None:
+        return
+    parts = getattr(transform, "transforms", transform)
+    if isinstance(parts, (list, tuple)):
+        for part in parts:
+            yield from _operations(part)
+    else:
+        yield {"tensor_op_name": getattr(transform, "__name__", type(transform).__name__), **_told(transform)}
+
+
+def _children(found: Any) -> Iterator[Any]:
+    for name in _INNER:
+        inner = getattr(found, name, None)
+        if isinstance(inner, (list, tuple)):
+            yield from (each for each in inner if hasattr(each, "__iter__") or hasattr(each, "__getitem__"))
+        elif inner is not None and not isinstance(inner, (str, bytes)) and (hasattr(inner, "__iter__") or hasattr(inner, "__getitem__")):
+            yield inner
+        if inner is not None:
+            return
+
+
+__all__ = ["pipeline"]
