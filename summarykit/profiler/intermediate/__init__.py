@@ -1,0 +1,41 @@
+"""Files with the names and columns of MindInsight, made of a recording from any source: its profiler pages open them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from summarykit.profiler.intermediate import about, ai_cpu, communication, framework, kernels, memory, minddata, operators, steps, timeline
+from summarykit.profiler.intermediate.dialect import MINDINSIGHT_0_5, MINDINSIGHT_2, MINDSPORE_1, Dialect
+from summarykit.profiler.intermediate.target import Target
+from summarykit.profiler.recording import Recording
+
+__all__ = ["MINDINSIGHT_0_5", "MINDINSIGHT_2", "MINDSPORE_1", "Dialect", "write_intermediate"]
+
+_WRITERS = (about, steps, framework, kernels, ai_cpu, operators, minddata, timeline, communication, memory)
+
+
+def write_intermediate(
+    recordings: Recording | Iterable[Recording], folder: str | os.PathLike[str], *, dialect: Dialect = MINDINSIGHT_2
+) -> list[Path]:
+    """Write what MindInsight's profiler pages read.
+
+    Args:
+        recordings: one, or those of several ranks: a file's name holds its rank.
+        folder: made where it is not there. MindInsight looks for ``<run>/profiler``.
+        dialect: the generation of MindInsight that shall read them.
+
+    Returns:
+        The files.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    written = []
+    for recording in [recordings] if isinstance(recordings, Recording) else recordings:
+        target = Target(Path(folder), recording, dialect)
+        for writer in _WRITERS:
+            writer.write(recording, target)
+        written += target.written
+    return written

@@ -1,0 +1,96 @@
+"""Operators of an Ascend device: ``aicore_intermediate_<d>_{type,detail}.csv``, ``output_op_compute_time_<d>.txt``, ``flops_…``."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from decimal import Decimal
+
+import numpy as np
+
+from summarykit.profiler.intermediate.target import Target, rows
+from summarykit.profiler.parsers.ascend.aicore import peak_flops
+from summarykit.profiler.recording import Category, Recording, Table
+
+
+def write(recording: Recording, target: Target) -> None:
+    """Write the files that the recording has data for."""
+    if target.kind != "ascend":
+        return
+    operators = recording.tables.get("operators") or _from_spans(recording)
+    if operators.rows or "framework" in recording.tables:
+        _details(operators, target)
+        _types(operators, target)
+    if operators.rows:
+        _op_times(operators, target)
+    if recording.meta.get("min_cycle") is not None:
+        target.text("min_cycle_counter_{}.txt", str(float(recording.meta["min_cycle"])))
+    _flops(recording, operators, target)
+
+
+def _from_spans(recording: Recording) -> Table:
+    """Operators of a recording that only has their runs (msprof)."""
+    spans = recording.spans
+    chosen = np.flatnonzero(spans.category == Category.KERNEL)
+    numbers, place, count = np.unique(spans.name[chosen], return_inverse=True, return_counts=True)
+    total = np.bincount(place, spans.duration[chosen] / 1e6, len(numbers))
+    names = np.array([spans.names[number] for number in numbers], object)
+    types = np.array([name.rsplit("/", 1)[-1].split("-", 1)[0] for name in names], object)
+    average = total / np.maximum(count, 1)
+    return Table(name=names, type=types, count=count, total=total, average=average, compat_average=average, stream=np.zeros(len(numbers), np.int64))
+
+
+def _details(operators: Table, target: Target) -> None:
+    if target.dialect.kernel_words:
+        header = ("full_kernel_name", "execution_time", "execution_frequency")
+        target.csv("aicore_intermediate_{}_detail.csv", header, rows(operators, "name", "average", "count"))
+    elif operators.rows:
+        target.csv("aicore_intermediate_{}_detail.csv", ("full_op_name", "execution_time"), rows(operators, "name", "compat_average"))
+
+
+def _types(operators: Table, target: Target) -> None:
+    """Sums in decimal, as upstream adds them: what it writes is what it read as text."""
+    column = "total" if target.dialect.fractions else "compat_average"
+    times: dict[str, Decimal] = defaultdict(Decimal)
+    counts: dict[str, int] = defaultdict(int)
+    for kind, time, count in rows(operators, "type", column, "count"):
+        times[kind] += Decimal(str(time))
+        counts[kind] += count if target.dialect.fractions else 1
+    whole = sum(times.values()) or Decimal(1)
+    scale, digits = (1, 6) if target.dialect.fractions else (100, 2)
+    words = ("kernel_type", "total_time") if target.dialect.kernel_words else ("op_type", "execution_time")
+    body = [(kind, time, counts[kind], round(time / whole * scale, digits)) for kind, time in times.items()]
+    target.csv("aicore_intermediate_{}_type.csv", (*words, "execution_frequency", "percent"), body)
+
+
+def _op_times(operators: Table, target: Target) -> None:
+    lines = ["=" * 20 + "op compute time" + "=" * 20, "op_name       compute_time(ms) stream_id", "------------  ---------------  ---------"]
+    lines += [f"{name} {time}  {stream}" for name, time, stream in rows(operators, "name", "compat_average", "stream")]
+    lines.append(f"total op  {sum(operators['compat_average'].tolist())} 0")
+    target.text("output_op_compute_time_{}.txt", "\n".join(lines))
+
+
+def _flops(recording: Recording, operators: Table, target: Target) -> None:
+    flops = recording.tables.get("flops")
+    if flops is None:
+        return
+    seconds = {name: average / 1e3 for name, average in rows(operators, "name", "average")}
+    peak = peak_flops(recording.meta.get("aic_frequency", 0), recording.meta.get("ai_core_num", 0))
+    lines = ["full_kernel_name, MFLOPs(10^6 cube), GFLOPS(10^9 cube), FLOPS utilization(cube), "
+             "MFLOPs(10^6 vector), GFLOPS(10^9 vector), FLOPS utilization(vec)"]
+    totals = np.zeros(3)
+    for name, count, cube, vector in rows(flops, "name", "count", "cube", "vector"):
+        time = seconds.get(name, 0.0)
+        lines.append(", ".join([name, *(str(value) for side in (cube, vector) for value in _three(side, time, peak))]))
+        totals += count * np.array([cube, vector, time])
+    target.text("flops_{}.txt", "\n".join(lines) + "\n")
+    (cube, cube_rate, cube_use), (vector, vector_rate, vector_use) = (_three(side, float(totals[2]), peak) for side in totals[:2].tolist())
+    target.json("flops_summary_{}.json", {
+        "cube_FLOPs": cube, "cube_FLOPS": cube_rate, "cube_FLOPS_Utilization": cube_use,
+        "vec_FLOPs": vector, "vec_FLOPS": vector_rate, "vec_FLOPS_Utilization": vector_use,
+    })
+
+
+def _three(operations: float, seconds: float, peak: float) -> tuple[float, float, float]:
+    """Millions of operations, billions of them a second, and percent of what the device can do (0 where that is not known)."""
+    rate = operations / seconds if seconds else 0.0
+    return round(operations / 1e6, 3), round(rate / 1e9, 3), round(rate / peak * 100, 3) if peak else 0.0
