@@ -43,7 +43,7 @@ class Matched:
 
 
 def _by_name(recording: Recording) -> dict[str, tuple[Ints, Ints]]:
-    """Start and duration of the collectives of each name, in order: as they were noted, else from the spans of the host, else the device."""
+    """Start and duration of the collectives of each name, in order: as noted, else from spans of the host, else of the device."""
     noted = recording.tables.get("collectives", Table())
     return _noted(noted) if noted.rows and "end" in noted else _seen(recording)
 

@@ -80,7 +80,7 @@ def queue(recording: Recording) -> Table:
     """How many launches a stream has not begun yet, looked at with every launch and start.
 
     Returns:
-        ``device``, ``stream``, ``count`` of looks, ``mean``, ``median``, ``max``, ``empty`` (share of the starts behind which nothing waits).
+        ``device``, ``stream``, ``count`` of looks, ``mean``, ``median``, ``max``, ``empty`` (share of starts that leave none waiting).
     """
     spans = recording.spans
     launched = launches(spans)

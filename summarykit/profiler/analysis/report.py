@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from summarykit.profiler.analysis.profile import Profile
 from summarykit.profiler.analysis.stragglers import stragglers
 from summarykit.profiler.recording import Recording, Table
+
+if TYPE_CHECKING:
+    from summarykit.profiler.advice import Advice
 
 
 class Report:
@@ -51,6 +55,13 @@ class Report:
     def stragglers(self) -> Table:
         """Which rank the others wait for; see ``stragglers.stragglers``."""
         return stragglers(self.recordings, self.profiles[0].steps) if self.profiles else Table()
+
+    @cached_property
+    def advice(self) -> list[Advice]:
+        """What to change, what gains most first; empty where there is nothing to gain."""
+        from summarykit.profiler.advice import advise    # its rules look at reports
+
+        return advise(self)
 
     @property
     def skipped(self) -> Counter[str]:

@@ -30,7 +30,7 @@ def step_times(steps: Table) -> dict[str, Any]:
     """The lengths of steps in numbers, in ms; without steps only their ``count``, 0.
 
     Returns:
-        ``count``, ``mean``, ``median``, ``p90``, ``p99``, ``min``, ``max``, ``spread`` (of the middle half, relative to the median), ``first``
+        ``count``, ``mean``, ``median``, ``p90``, ``p99``, ``min``, ``max``, ``spread`` (middle half, relative to the median), ``first``
         (how many steps at the beginning are long: twice the median of the rest or more), ``first_extra`` (ms that these took longer than as
         many others).
     """

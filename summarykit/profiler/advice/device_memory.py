@@ -1,0 +1,33 @@
+"""A device's memory is nearly full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from summarykit.profiler.advice.advice import Advice
+from summarykit.profiler.analysis.report import Report
+
+_MOST = 0.9
+
+
+def check(report: Report) -> Iterator[Advice]:
+    """Say so for each device of which the size is known."""
+    for profile in report.profiles:
+        sizes = {each.get("id"): each.get("totalGlobalMem", 0) for each in _devices(profile.recording.meta)}
+        for device, peak in zip(*(profile.memory.get(name, ()) for name in ("device", "peak")), strict=True):
+            size = sizes.get(int(device), 0)
+            if size and peak > _MOST * size:
+                yield Advice(
+                    rule="device_memory",
+                    title=f"device {int(device)} had {peak / size:.0%} of its memory allocated",
+                    evidence=f"{peak / 1e9:.3g} of {size / 1e9:.3g} GB",
+                    change="smaller batches, activation checkpointing, mixed precision: a little more, and the allocator frees and asks again",
+                    check="peak below 90 %",
+                    confidence="high",
+                )
+
+
+def _devices(meta: dict[str, Any]) -> list[dict[str, Any]]:
+    found = meta.get("deviceProperties") or []
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []

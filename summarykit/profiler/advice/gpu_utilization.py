@@ -1,0 +1,35 @@
+"""A device is busy less than half of the time, and the host is the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from summarykit.profiler.advice.advice import Advice
+from summarykit.profiler.analysis.profile import Profile
+from summarykit.profiler.analysis.report import Report
+
+_LEAST = 0.5
+
+
+def check(report: Report) -> Iterator[Advice]:
+    """Say so for each rank's devices."""
+    for profile in report.profiles:
+        for device, use, span in zip(*(profile.devices.get(name, ()) for name in ("device", "utilization", "span")), strict=True):
+            if use < _LEAST:
+                yield _advice(profile, int(device), float(use), float(span))
+
+
+def _advice(profile: Profile, device: int, use: float, span: float) -> Advice:
+    count = profile.step_times["count"]
+    late = float(profile.idle["time"][(profile.idle["device"] == device) & (profile.idle["cause"] == "host")].sum())
+    return Advice(
+        rule="gpu_utilization",
+        title=f"device {device} is busy {use:.1%} of the time",
+        evidence=f"waiting for the host makes {late:.3g} ms of {span:.3g} ms (added up over its streams)",
+        change="larger batches; fewer, larger kernels (torch.compile, CUDA graphs, fused optimizers); no .item() or print of device values in "
+        "the loop; look at data wait first",
+        check="utilization above 50 %",
+        gain_ms=span * (_LEAST - use) / count if count else 0.0,
+        gain=_LEAST - use if count else 0.0,
+        confidence="low",
+    )
