@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from summarykit.collectors import LandscapeCollector, SummaryCollector
     from summarykit.errors import ClosedError, MissingExtraError, RefusedValueError, StorageError, SummaryKitError
     from summarykit.landscape import LossSurface, SummaryLandscape
+    from summarykit.profiler import Profiler, StopAtEpoch, StopAtStep, schedule
     from summarykit.reading import Run, convert, repair, runs, verify
     from summarykit.summary import MetricWriter, SummaryRecord, SummaryWriter
     from summarykit.training import Callback, CallbackList, Loop, RunContext
@@ -24,6 +25,7 @@ _HOMES = {
     "summarykit.collectors": ("LandscapeCollector", "SummaryCollector"),
     "summarykit.errors": ("ClosedError", "MissingExtraError", "RefusedValueError", "StorageError", "SummaryKitError"),
     "summarykit.landscape": ("LossSurface", "SummaryLandscape"),
+    "summarykit.profiler": ("Profiler", "StopAtEpoch", "StopAtStep", "schedule"),
     "summarykit.reading": ("Run", "convert", "repair", "runs", "verify"),
     "summarykit.summary": ("MetricWriter", "SummaryRecord", "SummaryWriter"),
     "summarykit.training": ("Callback", "CallbackList", "Loop", "RunContext"),
@@ -32,8 +34,8 @@ __getattr__ = lazy.names(__name__, _HOMES)
 
 __all__ = [
     "Callback", "CallbackList", "ClosedError", "LandscapeCollector", "Loop", "LossSurface", "MetricWriter", "MissingExtraError",
-    "RefusedValueError", "Run", "RunContext", "StorageError", "SummaryCollector", "SummaryKitError", "SummaryLandscape", "SummaryRecord",
-    "SummaryWriter", "convert", "repair", "runs", "verify",
+    "Profiler", "RefusedValueError", "Run", "RunContext", "StopAtEpoch", "StopAtStep", "StorageError", "SummaryCollector",
+    "SummaryKitError", "SummaryLandscape", "SummaryRecord", "SummaryWriter", "convert", "repair", "runs", "schedule", "verify",
 ]  # fmt: skip
 
 

@@ -4,12 +4,13 @@
 frame    its JSON besides ``"frame"``                          behind it
 ======== ===================================================== =====================================================
 meta     what is known of process, machine and window          nothing
-names    nothing                                               JSON: pairs of category and text that go on counting
-lanes    nothing                                               JSON: objects of threads that go on counting
+list     ``list``: "names", "lanes", "stacks" …; ``first``     JSON: entries, of which the first has that number
 rows     ``table``, ``rows``, ``columns`` (type by name)       the columns, one behind the other, as in ``tape.TYPES``
 ======== ===================================================== =====================================================
 
-A file begins with ``meta`` (of ``format`` "summarykit.profile"), and holds every name and thread before the first row that speaks of it.
+Rows speak of an entry of a list by its place: names are pairs of category and text, lanes are threads, stacks pairs of a caller's
+stack (or -1) and a name. A file begins with ``meta`` (of ``format`` "summarykit.profile"), and holds every entry before the first row
+that speaks of it.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ def meta(fields: dict[str, Any]) -> list[Any]:
     return _frame({"frame": "meta", "format": FORMAT, "version": 1, **fields})
 
 
-def listed(kind: str, entries: list[Any]) -> list[Any]:
-    """A frame of ``names`` or ``lanes``."""
-    return _frame({"frame": kind}, json.dumps(entries).encode())
+def listed(kind: str, first: int, entries: list[Any]) -> list[Any]:
+    """A frame with entries of a list, from the number ``first`` on."""
+    return _frame({"frame": "list", "list": kind, "first": first}, json.dumps(entries).encode())
 
 
 def rows(table: str, kinds: dict[str, str], columns: dict[str, Array]) -> list[Any]:

@@ -17,7 +17,7 @@ class Segment:
         path: the file.
         size: bytes in it.
         begun: when it was made, in ns of ``perf_counter_ns``.
-        names: how many names and lanes it holds already.
+        known: how many entries of each list (names, threads …) it holds already.
     """
 
     def __init__(self, path: Path) -> None:
@@ -29,7 +29,7 @@ class Segment:
         self.path = path
         self.size = 0
         self.begun = perf_counter_ns()
-        self.names = {"names": 0, "lanes": 0}
+        self.known: dict[str, int] = {}
         self._file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_CLOEXEC", 0), 0o644)
 
     def append(self, buffers: Iterable[Any]) -> None:

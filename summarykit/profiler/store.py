@@ -10,7 +10,6 @@ from summarykit.notices import Notices
 from summarykit.profiler import frames
 from summarykit.profiler.keeping import Newest, Oldest
 from summarykit.profiler.lanes import Lanes
-from summarykit.profiler.names import NAMES
 from summarykit.profiler.segment import Segment
 from summarykit.profiler.tape import Rows, Tape
 
@@ -26,10 +25,11 @@ class Store:
         written: rows that were.
     """
 
-    def __init__(self, directory: Path, head: dict[str, Any], keeping: Oldest | Newest) -> None:
+    def __init__(self, tape: Tape, directory: Path, head: dict[str, Any], keeping: Oldest | Newest) -> None:
         """Take the files.
 
         Args:
+            tape: what is to be written.
             directory: where they are.
             head: what each file begins with.
             keeping: chooses the file, within the limits.
@@ -39,7 +39,9 @@ class Store:
         self.written = 0
         self._head = head
         self._keeping = keeping
+        self._tape = tape
         self._lanes = Lanes()
+        tape.lists["lanes"] = self._lanes.entries
         self._notices = Notices()
 
     @property
@@ -47,21 +49,30 @@ class Store:
         """Which limit ended the recording: ``"bytes"``, ``"seconds"`` or none."""
         return self._keeping.over
 
-    def drain(self, tape: Tape) -> None:
+    def drain(self) -> None:
         """Write all rows that are there."""
-        for table in list(tape.tables.values()):
+        for table in list(self._tape.tables.values()):
             for _ in range(len(table) // _MOST + 1):
                 self._write(table)
 
-    def close(self, tail: dict[str, Any]) -> None:
-        """Write what is known in the end, and let go of the files."""
+    def describe(self, fields: dict[str, Any]) -> None:
+        """Write what is known by now of the window."""
         found = {"rows": self.written, "lost": dict(self.lost), "over": self.over, "dropped_files": self._keeping.dropped}
-        self._put(self._keeping.last(), [*frames.meta({**self._head, **tail, **found})], 0)
+        self._put(self._keeping.last(), frames.meta({**self._head, **fields, **found}), 0)
+
+    def close(self, fields: dict[str, Any]) -> None:
+        """Write what is known in the end, and let go of the files."""
+        self.describe(fields)
         self._keeping.close()
 
     def abandon(self) -> None:
         """Let go of the files without a word: in a forked child they are the parent's."""
         self._keeping.close()
+
+    def begin(self) -> None:
+        """Write what each file begins with, so that there is something to read should nothing else come."""
+        segment = self._keeping.last()
+        self._put(segment, self._before(segment, self._known()), 0)
 
     def _write(self, table: Rows) -> None:
         columns = table.take(_MOST)
@@ -72,11 +83,11 @@ class Store:
             if kind == "lane":
                 columns[name] = self._lanes.of(columns[name])
         buffers = frames.rows(table.table, table.columns, columns)
-        segment = self._segment(sum(map(len, buffers)))
+        segment, known = self._segment(sum(map(len, buffers))), self._known()
         if segment is None:
             self._lose(count, self.over or "too large for max_bytes")
-        elif self._put(segment, [*self._before(segment), *buffers], count):
-            segment.names = {"names": len(NAMES.entries), "lanes": len(self._lanes.entries)}
+        elif self._put(segment, [*self._before(segment, known), *buffers], count):
+            segment.known = known
 
     def _segment(self, size: int) -> Segment | None:
         try:
@@ -85,16 +96,17 @@ class Store:
             self._say(error)
             return None
 
-    def _before(self, segment: Segment) -> list[Any]:
-        """What the file must hold before further rows: its head, names and threads that are new."""
-        head = [] if segment.size else frames.meta(self._head)
-        lists = {"names": NAMES.entries, "lanes": self._lanes.entries}
-        return head + [part for kind, entries in lists.items() for part in self._fresh(kind, entries, segment)]
+    def _known(self) -> dict[str, int]:
+        return {kind: len(entries) for kind, entries in self._tape.lists.items()}
 
-    @staticmethod
-    def _fresh(kind: str, entries: list[Any], segment: Segment) -> list[Any]:
-        fresh = entries[segment.names[kind] :]
-        return frames.listed(kind, fresh) if fresh else []
+    def _before(self, segment: Segment, known: dict[str, int]) -> list[Any]:
+        """What the file must hold before further rows: its head, and the names and threads that are new to it."""
+        parts = [] if segment.size else frames.meta(self._head)
+        for kind, count in known.items():
+            first = segment.known.get(kind, 0)
+            if count > first:
+                parts += frames.listed(kind, first, self._tape.lists[kind][first:count])
+        return parts
 
     def _put(self, segment: Segment, buffers: list[Any], count: int) -> bool:
         try:
@@ -111,4 +123,4 @@ class Store:
 
     def _say(self, error: OSError) -> None:
         reason = error.strerror or type(error).__name__
-        self._notices.once(reason, "profiler: cannot write to %s (%s): the training goes on, what is lost is counted", self.directory, reason)
+        self._notices.once(reason, "profiler: cannot write to %s (%s): the training goes on, losses are counted", self.directory, reason)

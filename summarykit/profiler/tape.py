@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from summarykit.profiler.names import NAMES
 from summarykit.shapes import Array
 
 TYPES = {"int": "<i8", "float": "<f8", "name": "<u4", "lane": "<u4"}
@@ -52,9 +53,11 @@ class Tape:
         spans: stretches of time: number of the name, thread, start and end in ns of ``perf_counter_ns``.
         steps: step, start (where the preceding one ended, or the wait for its batch began), begin (of its body), end.
         counters: time, number of the name, value.
+        lists: what rows speak of by its place in a list; only ever appended to.
     """
 
     def __init__(self) -> None:
+        self.lists: dict[str, list[Any]] = {"names": NAMES.entries}
         self.tables: dict[str, Rows] = {}
         self.spans = self.table("spans", SPANS)
         self.steps = self.table("steps", STEPS)

@@ -188,9 +188,11 @@ class Training(Phase):
         """Add up the seconds that training waits for its data."""
         params, batches = self._params, iter(dataset)
         while True:
+            MARKS.waiting(self)
             begun = perf_counter()
             batch = next(batches, _END)
             params["data_wait"] += perf_counter() - begun
+            MARKS.fetched()
             if batch is _END:
                 return
             yield batch

@@ -8,6 +8,7 @@ from summarykit.registry import Registry
 PARSERS: Registry[Parser] = Registry(
     "parsers",
     {
+        "records": "summarykit.profiler.parsers.records",
         "kineto": "summarykit.profiler.parsers.kineto",
         "chrome": "summarykit.profiler.parsers.chrome",
     },

@@ -1,0 +1,109 @@
+"""Where Python is, a hundred times a second: the stacks of all threads."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from threading import get_ident
+from time import perf_counter_ns
+from types import CodeType, FrameType
+from typing import Any
+
+from summarykit.profiler.collectors.collector import Collector, Site
+from summarykit.profiler.names import NAMES
+from summarykit.profiler.recording import Category
+
+DEEPEST = 96
+"""Frames of a stack that are kept: the innermost."""
+
+SAMPLES = {"time": "int", "lane": "lane", "stack": "int"}
+
+
+class Stacks(Collector):
+    """Rows of ``samples`` (time, thread, number of the stack) and a list ``stacks``: number of the caller's stack or -1, innermost frame.
+
+    A frame is named ``function (file:line)``. Code objects and lines are looked up once; a sample that was seen before costs one look
+    into a dictionary.
+    """
+
+    key = "stacks"
+    period = 0.01
+
+    def __init__(self, site: Site) -> None:
+        """See ``Collector``."""
+        super().__init__(site)
+        self._samples = site.tape.table("samples", SAMPLES)
+        self._stacks = site.tape.lists.setdefault("stacks", [])
+        self._known: dict[tuple[int, ...], int] = {}
+        self._children: dict[tuple[int, int], int] = {}
+        self._names: dict[tuple[int, int], int] = {}
+        self._codes: dict[int, CodeType] = {}    # held, so that no other one gets its number
+
+    def tick(self) -> None:
+        """See ``Collector``."""
+        own, now = get_ident(), perf_counter_ns()
+        for thread, frame in sys._current_frames().items():
+            if thread != own:
+                self._samples.add((now, thread, self._stack(frame)))
+
+    def _stack(self, frame: FrameType) -> int:
+        key = _key(frame)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._enter(list(_frames(frame)))
+        return found
+
+    def _enter(self, frames: list[tuple[CodeType, int]]) -> int:
+        """Write the frames of a new stack that are not known as its callers, the outermost first."""
+        stack = -1
+        for code, instruction in reversed(frames):
+            stack = self._child(stack, self._name(code, instruction))
+        return stack
+
+    def _name(self, code: CodeType, instruction: int) -> int:
+        self._codes[id(code)] = code
+        found = self._names.get((id(code), instruction))
+        if found is None:
+            found = self._names[id(code), instruction] = NAMES.number(_text(code, instruction), Category.PYTHON)
+        return found
+
+    def _child(self, parent: int, name: int) -> int:
+        found = self._children.get((parent, name))
+        if found is None:
+            found = self._children[parent, name] = len(self._stacks)
+            self._stacks.append((parent, name))
+        return found
+
+    def described(self) -> dict[str, Any]:
+        """See ``Collector``."""
+        return {"period_ns": int(self.period * 1e9)}
+
+
+def _key(innermost: FrameType) -> tuple[int, ...]:
+    """What tells a stack from others: code and instruction of each frame. A code object's own hash would go through all its code."""
+    key: list[int] = []
+    frame: FrameType | None = innermost
+    while frame is not None and len(key) < 2 * DEEPEST:
+        key.append(id(frame.f_code))
+        key.append(frame.f_lasti)
+        frame = frame.f_back
+    return tuple(key)
+
+
+def _frames(innermost: FrameType) -> Iterator[tuple[CodeType, int]]:
+    frame: FrameType | None = innermost
+    for _ in range(DEEPEST):
+        if frame is None:
+            return
+        yield frame.f_code, frame.f_lasti
+        frame = frame.f_back
+
+
+def _text(code: CodeType, instruction: int) -> str:
+    name = getattr(code, "co_qualname", code.co_name)    # qualified since Python 3.11
+    return f"{name} ({code.co_filename}:{_line(code, instruction)})"
+
+
+def _line(code: CodeType, instruction: int) -> int:
+    lines = (line for start, end, line in code.co_lines() if start <= instruction < end and line)
+    return next(lines, code.co_firstlineno)

@@ -1,0 +1,140 @@
+"""The steps of a window: where each begins and ends, as told by the loop, by a callback or by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import get_ident
+from time import perf_counter_ns
+from typing import Any
+
+from summarykit.profiler.collectors.collector import StepListener
+from summarykit.profiler.phases import DATA_WAIT
+from summarykit.profiler.tape import Tape
+from summarykit.training.marks import MARKS, unwatched
+
+
+class Steps:
+    """Turns marks into rows.
+
+    A step goes from the end of the preceding one, or from where the wait for its batch began, to its own end. A ``Loop`` tells
+    most exactly; what a callback says of a step that the loop has told of is not needed. A wait for a batch is a phase of its own.
+
+    Attributes:
+        number: the open step; None between steps.
+        last: the last step that was recorded.
+        count: steps recorded.
+    """
+
+    def __init__(self, tape: Tape, listeners: list[StepListener]) -> None:
+        """Take where the rows go, and who is told of each step."""
+        self.number: int | None = None
+        self.last: int | None = None
+        self.count = 0
+        self._listeners = listeners
+        self._row, self._span = tape.steps.add, tape.spans.add
+        self._start = self._begun = self._waits = self._from = 0
+        self._edge = 0
+        self._by_loop = False
+        self._told: int | None = None
+
+    def start(self) -> None:
+        """Have the loop's marks come here."""
+        self._edge = perf_counter_ns()
+        _watching.append(self)
+        _route()
+
+    def stop(self) -> None:
+        """Let go of the marks."""
+        if self in _watching:
+            _watching.remove(self)
+            _route()
+
+    def waiting(self, phase: Any) -> None:
+        """The loop goes for the next (micro-)batch of training."""
+        now = perf_counter_ns()
+        self._by_loop = True
+        if not phase.in_step:
+            if self.number is not None and self.number > phase.done:    # it was left, and never completed
+                self.number = None
+            self._close(now)
+            self._from = self._from or now
+        self._waits = now
+
+    def fetched(self) -> None:
+        """It has come."""
+        if self._waits:
+            self._span((DATA_WAIT, get_ident(), self._waits, perf_counter_ns()))
+
+    def begin(self, step: int) -> None:
+        """The body of a step begins."""
+        if step == self.number:
+            return
+        now = perf_counter_ns()
+        self._close(now)
+        self._start, self._from = self._from or self._edge, 0
+        self.number, self._begun = step, now
+        for listener in self._listeners:
+            listener.step_begin(step)
+
+    def end(self, step: int) -> None:
+        """A step has ended: says a callback. A loop will say it, too, and after all callbacks."""
+        self._told = step
+        if not self._by_loop:
+            self._close(perf_counter_ns(), step)
+
+    def between(self) -> None:
+        """What comes before the next step is not part of it: an evaluation, the end of an epoch."""
+        self._edge = perf_counter_ns()
+
+    def step(self, step: int | None = None) -> None:
+        """By hand: a step ends here, and the next one begins."""
+        if self._by_loop:
+            return
+        now = perf_counter_ns()
+        if self.number is None:
+            self._start = self._begun = self._edge
+            self.number = (self.last or 0) + 1
+        self._close(now, step)
+        self.begin((self.last or 0) + 1)
+
+    def settle(self) -> None:
+        """The window ends: a step that has ended, but for callbacks that the loop has yet to call, ends here."""
+        if self._told == self.number:
+            self._close(perf_counter_ns())
+
+    def restart(self) -> None:
+        """Forget what came so far, but for the open step, which begins now."""
+        self.count = self._waits = self._from = 0
+        self._start = self._begun = self._edge = perf_counter_ns()
+
+    def _close(self, now: int, step: int | None = None) -> None:
+        if self.number is None:
+            return
+        self.last = self.number if step is None else step
+        self.number = None
+        self.count += 1
+        self._edge = now
+        self._row((self.last, self._start, self._begun, now))
+        for listener in self._listeners:
+            listener.step_end(self.last)
+
+
+_watching: list[Steps] = []
+
+
+def _route() -> None:
+    """The marks of the loop go to those who watch: to one of them directly."""
+    MARKS.waiting = _together([steps.waiting for steps in _watching])
+    MARKS.fetched = _together([steps.fetched for steps in _watching])
+    MARKS.begin = _together([steps.begin for steps in _watching])
+
+
+def _together(calls: list[Callable[..., None]]) -> Callable[..., None]:
+    if len(calls) < 2:
+        return calls[0] if calls else unwatched
+
+    def each(*told: Any) -> None:
+        for call in calls:
+            call(*told)
+
+    return each

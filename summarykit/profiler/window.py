@@ -1,0 +1,217 @@
+"""One window: its directory, its collectors, its one thread, from start to end."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from threading import get_ident
+from time import perf_counter_ns
+from typing import Any
+
+from summarykit.clock import Process
+from summarykit.notices import logger
+from summarykit.profiler.anchors import anchor
+from summarykit.profiler.collectors import Collector, Site
+from summarykit.profiler.cost import Cost, ns_per_call
+from summarykit.profiler.keeping import KEEP
+from summarykit.profiler.phases import phase
+from summarykit.profiler.places import new_window
+from summarykit.profiler.plan import Plan
+from summarykit.profiler.steps import Steps
+from summarykit.profiler.store import Store
+from summarykit.profiler.tape import Tape
+from summarykit.profiler.ticker import Beat, Ticker
+
+DRAIN = 250_000_000
+"""Every so many ns what was recorded is written."""
+_DESCRIBE = 8    # with every eighth of these, what the collectors say of themselves
+
+
+class Window:
+    """What is recorded between a start and a stop.
+
+    Attributes:
+        records: the directory of this rank's records.
+        steps: takes marks of steps.
+        warming: True while everything runs but nothing is kept.
+        closed: True after ``close``.
+    """
+
+    def __init__(self, plan: Plan, warming: bool = False) -> None:
+        """Open a window.
+
+        Args:
+            plan: what the profiler was asked for.
+            warming: keep nothing before ``keep`` is called.
+
+        Raises:
+            OSError: its files cannot be made.
+        """
+        rank, world_size = plan.place()
+        self.records = new_window(plan.output_path, rank)
+        self.warming = warming
+        self.closed = False
+        self._tape = Tape()
+        self._site = Site(self._tape, self.records.parent, self.records.stem, plan.max_bytes)
+        self.steps = Steps(self._tape, self._site.listeners)
+        head = {**_facts(), "rank": rank, "world_size": world_size, "keep": plan.keep, "max_bytes": plan.max_bytes}
+        self._store = Store(self._tape, self.records, head, KEEP[plan.keep](self.records, plan.max_bytes, plan.max_seconds))
+        self._store.begin()
+        self._collectors = [one for one in map(self._made, plan.classes()) if one is not None]
+        self._running = [one for one in self._collectors if self._did(one, "start", one.start)]
+        self._drain = Beat("writing", DRAIN, self._written)
+        self._drains = 0
+        self._full = False
+        self._lock = threading.RLock()
+        self._ticker = Ticker([*self._beats(), self._drain])
+        self._ticker.start()
+        self.steps.start()
+
+    @property
+    def directory(self) -> Path:
+        """The directory of the window."""
+        return self.records.parent
+
+    def keep(self) -> None:
+        """The warm-up is over: what was recorded is forgotten, what comes is kept."""
+        for table in self._tape.tables.values():
+            while table.take()[next(iter(table.columns))].size:
+                continue
+        self.steps.restart()
+        self.warming = False
+
+    def phase(self, name: str) -> Phase:
+        """A ``with`` block as a phase of the step."""
+        return Phase(phase(name), self._tape.spans.add)
+
+    def close(self, why: str) -> None:
+        """End the recording; what takes long is left to ``finish``."""
+        with self._lock:
+            if self.closed:
+                return
+            self.closed = True
+            self.steps.settle()
+            self.steps.stop()
+            self._ticker.end()
+            self._stop(lambda _: True)
+            if not self.warming:
+                self._store.drain()
+            self._store.close({"ended": anchor(), "why": why, "steps": self.steps.count, **self._told()})
+
+    def forget(self) -> None:
+        """In a forked child: the window is the parent's."""
+        self.closed = True
+        self.steps.stop()
+        for collector in self._running:
+            collector.forget()
+        self._store.abandon()
+
+    def finish(self) -> None:
+        """Do what takes long, before an analysis."""
+        for collector in self._collectors:
+            self._did(collector, "finish", collector.finish)
+
+    def _made(self, kind: type[Collector]) -> Collector | None:
+        try:
+            return kind(self._site)
+        except Exception as error:  # noqa: BLE001 - one collector that cannot be had must not cost the others
+            logger.warning("profiler: no collector %r: %s", kind.key, error)
+            return None
+
+    @staticmethod
+    def _did(collector: Collector, what: str, work: Callable[[], None]) -> bool:
+        try:
+            work()
+        except Exception:  # noqa: BLE001 - it reaches into frameworks; the training goes on without it
+            logger.warning("profiler: collector %r failed to %s, the rest goes on: %s", collector.key, what, traceback.format_exc())
+            return False
+        return True
+
+    def _stop(self, which: Callable[[Collector], bool]) -> None:
+        for collector in [one for one in reversed(self._running) if which(one)]:
+            self._did(collector, "stop", collector.stop)
+            self._running.remove(collector)
+
+    def _beats(self) -> list[Beat]:
+        ticking = [one for one in self._running if one.period]
+        return [Beat(f"collector {one.key!r}", int(one.period * 1e9), partial(self._tick, one), one.cost) for one in ticking]
+
+    def _tick(self, collector: Collector) -> None:
+        if collector in self._running:
+            collector.tick()
+
+    def _written(self) -> None:
+        """The beat that writes."""
+        if self.warming:
+            return
+        self._store.drain()
+        self._drains += 1
+        if self._drains % _DESCRIBE == 0:
+            self._store.describe(self._told())
+        if self._store.over and not self._full:
+            self._full = True
+            logger.warning("profiler: the window has reached its limit in %s: it holds what came before", self._store.over)
+            self.steps.stop()
+            self._stop(lambda one: one.anywhere)
+
+    def _told(self) -> dict[str, Any]:
+        return {
+            "collected": {one.key: one.described() for one in self._collectors},
+            "costs": {name: vars(cost) for name, cost in self._costs().items()},
+        }
+
+    def _costs(self) -> dict[str, Cost]:
+        """What each collector cost; that of marks and hooks is their number times what one takes here and now."""
+        marks = self._store.written
+        costs = {one.key: one.cost for one in self._collectors}
+        return {**costs, "writing": self._drain.cost, "marks and hooks": Cost(marks, marks * ns_per_call(_mark))}
+
+
+class Phase:
+    """A ``with`` block that is recorded as a span."""
+
+    __slots__ = ("_add", "_begun", "_name")
+
+    def __init__(self, name: int, add: Callable[[tuple[int, ...]], None]) -> None:
+        self._name, self._add, self._begun = name, add, 0
+
+    def __enter__(self) -> Phase:
+        self._begun = perf_counter_ns()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._add((self._name, get_ident(), self._begun, perf_counter_ns()))
+
+
+_scratch: list[int] = []
+
+
+def _mark() -> None:
+    """What one mark does."""
+    begun = perf_counter_ns()
+    _scratch.extend((0, get_ident(), begun, perf_counter_ns()))
+    del _scratch[:]
+
+
+def _facts() -> dict[str, Any]:
+    from summarykit import __version__
+
+    process = Process.current()
+    loaded = [name for name in ("torch", "jax", "mindspore", "tensorflow", "numpy") if name in sys.modules]
+    return {
+        "library": f"summarykit {__version__}",
+        "python": platform.python_version(),
+        "frameworks": {name: str(getattr(sys.modules[name], "__version__", "")) for name in loaded},
+        "host": process.host,
+        "pid": process.pid,
+        "process_start": process.start,
+        "boot": process.boot,
+        "program": os.path.basename(sys.argv[0]) if sys.argv else "",
+        "started": anchor(),
+    }
