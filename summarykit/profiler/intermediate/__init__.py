@@ -11,7 +11,7 @@ from summarykit.profiler.intermediate.dialect import MINDINSIGHT_0_5, MINDINSIGH
 from summarykit.profiler.intermediate.target import Target
 from summarykit.profiler.recording import Recording
 
-__all__ = ["MINDINSIGHT_0_5", "MINDINSIGHT_2", "MINDSPORE_1", "Dialect", "write_intermediate"]
+__all__ = ["MINDINSIGHT_0_5", "MINDINSIGHT_2", "MINDSPORE_1", "Dialect", "render", "write_intermediate"]
 
 _WRITERS = (about, steps, framework, kernels, ai_cpu, operators, minddata, timeline, communication, memory)
 
@@ -32,10 +32,23 @@ def write_intermediate(
     Raises:
         OSError: a file cannot be written.
     """
-    written = []
-    for recording in [recordings] if isinstance(recordings, Recording) else recordings:
-        target = Target(Path(folder), recording, dialect)
-        for writer in _WRITERS:
-            writer.write(recording, target)
-        written += target.written
-    return written
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    each = [recordings] if isinstance(recordings, Recording) else recordings
+    return [_put(place / name, content) for recording in each for name, content in render(recording, dialect=dialect).items()]
+
+
+def render(recording: Recording, *, dialect: Dialect = MINDINSIGHT_2) -> dict[str, str]:
+    """The same files in memory: name -> content."""
+    target = Target(recording, dialect)
+    for writer in _WRITERS:
+        writer.write(recording, target)
+    return target.files
+
+
+def _put(path: Path, content: str) -> Path:
+    """Write a file, whole or not at all."""
+    unfinished = path.with_name(path.name + ".part")
+    unfinished.write_text(content, encoding="utf-8", newline="")
+    unfinished.replace(path)
+    return path

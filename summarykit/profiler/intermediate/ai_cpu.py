@@ -35,8 +35,9 @@ def _table(body: list[tuple[str, ...]]) -> Iterable[str]:
 
 def _column(place: int, cells: Sequence[str]) -> list[str]:
     """Title, line and cells, all of one width: that of the title and two more, or of what is wider."""
-    after = max((len(cell.partition(".")[2]) for cell in cells), default=0) if place >= _TEXTS else 0
-    cells = [cell + " " * (after - len(cell.partition(".")[2]) + (after > 0 and "." not in cell)) if cell else cell for cell in cells] if after else cells
+    if place >= _TEXTS:
+        after = max(len(cell.partition(".")[2]) for cell in cells)
+        cells = [cell + " " * (after - len(cell.partition(".")[2])) for cell in cells]
     width = max(len(_TITLES[place]) + 2, *map(len, cells))
     lines = [_TITLES[place], "-" * width, *cells]
     return [line.ljust(width) if place < _TEXTS else line.rjust(width) for line in lines]

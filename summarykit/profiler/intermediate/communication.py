@@ -21,8 +21,9 @@ def write(recording: Recording, target: Target) -> None:
     if table is None or steps is None:
         return
     place = np.clip(np.searchsorted(steps["start"], table["start"], side="right") - 1, 0, steps.rows - 1)
+    numbers = steps["step"][place].tolist()
     by_step: dict[int, dict[str, list[Round]]] = defaultdict(lambda: defaultdict(list))
-    for step, (operator, cost, wait, links) in zip(steps["step"][place].tolist(), rows(table, "operator", "cost", "wait", "links"), strict=True):
+    for step, (operator, cost, wait, links) in zip(numbers, rows(table, "operator", "cost", "wait", "links"), strict=True):
         by_step[step][operator].append((cost, wait, links))
     told = {step: {name: _sum(rounds) for name, rounds in operators.items()} for step, operators in sorted(by_step.items())}
     totals = {step: _sum(list(operators.values())) for step, operators in told.items()}

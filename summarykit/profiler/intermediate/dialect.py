@@ -10,10 +10,10 @@ class Dialect:
     """One generation.
 
     Attributes:
-        kernel_words: columns are called ``kernel_…`` and a file of the timeline ``ascend_timeline_…`` (2.x), or ``op_…`` and ``timeline_…``.
+        kernel_words: columns are called ``kernel_…`` and the timeline's file ``ascend_timeline_…`` (2.x), or ``op_…`` and ``timeline_…``.
         fractions: a type's percent is a fraction of 1 and its time that of all runs (2.x), or ×100 and of one run of each operator.
-        duration_first: the columns of communication are ``stream_<id>_<i>_<name>``, then with ``_start_point`` and ``_end_point`` (from 1.0 on),
-            or ``stream_<id>_parallel_<i>`` behind these two.
+        duration_first: the columns of communication are ``stream_<id>_<i>_<name>``, then with ``_start_point`` and ``_end_point`` (from
+            1.0 on), or ``stream_<id>_parallel_<i>`` behind these two.
         all_columns: communication that the first step does not have gets columns, too; upstream leaves it out.
     """
 

@@ -36,7 +36,8 @@ def _from_spans(recording: Recording) -> Table:
     names = np.array([spans.names[number] for number in numbers], object)
     types = np.array([name.rsplit("/", 1)[-1].split("-", 1)[0] for name in names], object)
     average = total / np.maximum(count, 1)
-    return Table(name=names, type=types, count=count, total=total, average=average, compat_average=average, stream=np.zeros(len(numbers), np.int64))
+    stream = np.zeros(len(numbers), np.int64)
+    return Table(name=names, type=types, count=count, total=total, average=average, compat_average=average, stream=stream)
 
 
 def _details(operators: Table, target: Target) -> None:
@@ -63,7 +64,8 @@ def _types(operators: Table, target: Target) -> None:
 
 
 def _op_times(operators: Table, target: Target) -> None:
-    lines = ["=" * 20 + "op compute time" + "=" * 20, "op_name       compute_time(ms) stream_id", "------------  ---------------  ---------"]
+    title = "=" * 20 + "op compute time" + "=" * 20
+    lines = [title, "op_name       compute_time(ms) stream_id", "------------  ---------------  ---------"]
     lines += [f"{name} {time}  {stream}" for name, time, stream in rows(operators, "name", "compat_average", "stream")]
     lines.append(f"total op  {sum(operators['compat_average'].tolist())} 0")
     target.text("output_op_compute_time_{}.txt", "\n".join(lines))

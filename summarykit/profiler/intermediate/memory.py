@@ -22,7 +22,8 @@ def write(recording: Recording, target: Target) -> None:
         chosen = table["graph"] == graph
         used = table["used"][chosen] / _GIB
         lines = [round(value, 6) for value in used.tolist()]
-        nodes = [{"node_id": number, "node_name": name, "total_mem": lines[number]} for number, name in enumerate(table["node"][chosen].tolist())]
+        names = table["node"][chosen].tolist()
+        nodes = [{"node_id": number, "node_name": name, "total_mem": lines[number]} for number, name in enumerate(names)]
         details[str(graph)] = {
             "graph_id": graph, "static_mem": round(float(used.min()), 6), "nodes": nodes, "lines": lines, "breakdowns": [[] for _ in nodes],
         }

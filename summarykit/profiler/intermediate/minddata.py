@@ -44,14 +44,20 @@ def raw(pipeline: Table) -> list[list[Any]]:
         _, kind, workers, sizes, capacity, interval, _, _ = stages[number]
         children = _shown(stages, number)
         parents += [(child, number) for child in children]
-        queue = [json.dumps(sizes), sum(sizes) / len(sizes), capacity, sum(sizes) / len(sizes) / capacity] if sizes and capacity else [None] * 4
-        body.append([number, kind, workers, *queue, interval, parent, json.dumps(children) if children else None])
+        body.append([number, kind, workers, *_queue(sizes, capacity), interval, parent, json.dumps(children) if children else None])
     return body
+
+
+def _queue(sizes: list[int] | None, capacity: int) -> list[Any]:
+    if not sizes or not capacity:
+        return [None] * 4
+    average = sum(sizes) / len(sizes)
+    return [json.dumps(sizes), average, capacity, average / capacity]
 
 
 def _shown(stages: dict[int, tuple[Any, ...]], number: int) -> list[int]:
     """The nearest stages below that have a queue."""
-    found = []
+    found: list[int] = []
     for child in (child for child in stages[number][-1] if child in stages and stages[child][6] == number):
         found += [child] if stages[child][3] is not None else _shown(stages, child)
     return found
@@ -72,7 +78,8 @@ def _processors(table: Table) -> dict[str, Any]:
     """One value for each stamp but the first, as MindInsight takes it (newer MindSpore writes some series with two)."""
     stamps = sorted(set(table["time"][table["time"] >= 0].tolist()))
     content: dict[str, Any] = {
-        "cpu_processor_num": 0, "sampling_interval": _interval(stamps), "time_stamp": stamps, "device_info": {}, "process_info": {}, "op_info": [],
+        "cpu_processor_num": 0, "sampling_interval": _interval(stamps), "time_stamp": stamps, "device_info": {}, "process_info": {},
+        "op_info": [],
     }
     operators: dict[int, dict[str, list[float]]] = {}
     homes = {"device": content["device_info"], "process": content["process_info"]}

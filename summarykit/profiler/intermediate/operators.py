@@ -22,8 +22,8 @@ _ACTIVITY = (
 )
 _CPU_TYPE = ("op_type", "type_occurrences", "execution_frequency(per-step)", "total_compute_time", "avg_time(ms)", "percent")
 _CPU_DETAIL = (
-    "op_side", "op_type", "op_name", "full_op_name", "op_occurrences", "op_total_time(ms)", "op_avg_time(ms)", "total_proportion", "subgraph",
-    "pid",
+    "op_side", "op_type", "op_name", "full_op_name", "op_occurrences", "op_total_time(ms)", "op_avg_time(ms)", "total_proportion",
+    "subgraph", "pid",
 )
 _DEVICE = (Category.KERNEL, Category.MEMCPY, Category.MEMSET, Category.COMMUNICATION)
 
@@ -67,12 +67,10 @@ def type_of(name: str) -> str:
 
 def _gpu(host: Table, target: Target) -> None:
     whole = float(host["total"].sum()) or 1.0
-    body = [
-        (kind, count, total * 1e3, total / whole, total * 1e3 / max(count, 1)) for kind, _, count, total in _by_type(host)
-    ]
+    body = [(kind, count, total * 1e3, total / whole, total * 1e3 / max(count, 1)) for kind, _, count, total in _by_type(host)]
     target.csv("gpu_op_type_info_{}.csv", _GPU_TYPE, body)
     details = [
-        ("Host", kind, name.rsplit("/", 1)[-1], name, count, total * 1e3, total * 1e3 / max(count, 1), total / whole, device * 1e3, count if device else 0)
+        (*_called(kind, name), count, total * 1e3, total * 1e3 / max(count, 1), total / whole, device * 1e3, count if device else 0)
         for name, kind, count, total, device in rows(host, "name", "type", "count", "total", "device")
     ]
     target.csv("gpu_op_detail_info_{}.csv", _GPU_DETAIL, details)
@@ -87,7 +85,7 @@ def _cpu(recording: Recording, host: Table, target: Target) -> None:
     target.csv("cpu_op_type_info_{}.csv", _CPU_TYPE, types)
     pid = recording.spans.lanes[0].process if recording.spans.lanes else 0
     details = [
-        ("Host", kind, name.rsplit("/", 1)[-1], name, count, total, total / max(count, 1), total / whole, subgraph, pid)
+        (*_called(kind, name), count, total, total / max(count, 1), total / whole, subgraph, pid)
         for name, kind, subgraph, count, total in rows(host, "name", "type", "subgraph", "count", "total")
     ]
     target.csv("cpu_op_detail_info_{}.csv", _CPU_DETAIL, details)
@@ -99,8 +97,12 @@ def _by_type(host: Table) -> list[tuple[Any, ...]]:
     counts = np.bincount(place, host["count"], len(kinds)).astype(np.int64)
     totals = np.bincount(place, host["total"], len(kinds))
     order = np.argsort(-totals, kind="stable")
-    found = zip(kinds[order].tolist(), np.bincount(place, minlength=len(kinds))[order].tolist(), counts[order].tolist(), totals[order].tolist(), strict=True)
-    return list(found)
+    operators = np.bincount(place, minlength=len(kinds))
+    return list(zip(*(column[order].tolist() for column in (kinds, operators, counts, totals)), strict=True))
+
+
+def _called(kind: str, name: str) -> tuple[str, str, str, str]:
+    return "Host", kind, name.rsplit("/", 1)[-1], name
 
 
 def _activities(recording: Recording) -> list[tuple[Any, ...]]:

@@ -33,8 +33,8 @@ def write(recording: Recording, target: Target) -> None:
 def ticks(recording: Recording) -> Table:
     """The steps in ticks, as the file has them: columns of ``HEADER``.
 
-    Where a recording says neither forward nor backward, they are read from its phases. Of any other source than a device's own ticks the times
-    count from its first step: MindInsight's arithmetic loses the last digits of times since 1970.
+    Where a recording says neither forward nor backward, they are read from its phases. Of any other source than a device's own ticks the
+    times count from its first step: MindInsight's arithmetic loses the last digits of times since 1970.
     """
     steps = ordered_steps(recording)
     if not steps.rows:
