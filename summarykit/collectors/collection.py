@@ -41,7 +41,7 @@ class Collection:
     step has ended. The last step of a run is collected whatever the triggers say, at the latest when the run ends.
     """
 
-    def __init__(self, record: SummaryRecord, parts: Iterable[Part], notices: Notices, strict: bool) -> None:
+    def __init__(self, record: SummaryRecord, parts: Iterable[Part], notices: Notices, strict: bool, step: int = 0) -> None:
         """Begin to collect.
 
         Args:
@@ -49,6 +49,7 @@ class Collection:
             parts: what.
             notices: for what is told once.
             strict: let exceptions of parts and of the record through; else a failing part is told of, and asked again next time.
+            step: where training stands, if it does not begin here.
         """
         self.record = record
         self._parts = list(parts)
@@ -57,23 +58,29 @@ class Collection:
         self._sink = RecordSink(record, notices, strict)
         self._begun = time.monotonic()
         self._previous: Place | None = None
-        self._seen = 0
+        self._seen = step
         self._decided: tuple[int, list[Part]] = (-1, [])
         self._collected: dict[Part, int] = {}
         self._total: int | None = None
         self._params: CallbackParams | None = None
         self._ended = False
+        self.closed = False
         self._reported: Mapping[str, Any] = {}
 
     @property
+    def step(self) -> int:
+        """The last step that was seen."""
+        return self._seen
+
+    @property
     def begun(self) -> bool:
-        """True once a training has begun."""
+        """True between a training's beginning and the end of all."""
         return self._params is not None
 
     def begin(self, params: CallbackParams) -> None:
         """Training begins."""
         self._params = params
-        self._seen = params.cur_step_num
+        self._seen = params["cur_step_num"]
         self._total = _last_step(params)
         for part in self._parts:
             self._ask(part.begin, params, self._sink)
@@ -108,9 +115,14 @@ class Collection:
                 self._ask(part.collect_report, values, prefix, self._sink)
             self.record.record(step)
 
+    def evaluation_begin(self, params: CallbackParams) -> None:
+        """An evaluation begins."""
+        for part in self._parts:
+            self._ask(part.evaluation_begin, params)
+
     def evaluation_end(self, params: CallbackParams) -> None:
-        """An evaluation has ended."""
-        step = params.get("train_step_num", 0)
+        """An evaluation has ended; it belongs to the training step that it says, or to the last one that was seen."""
+        step = params.get("train_step_num") or self._seen
         self.reported_outside(params.get("metrics", {}), "eval/", step)
         for part in self._parts:
             self._ask(part.evaluation_end, params, self._sink)
@@ -122,7 +134,7 @@ class Collection:
         if params is None or self._ended:
             return
         self._ended = True
-        step = params.cur_step_num
+        step = params["cur_step_num"]
         if step > self._seen and self._seen not in self._collected.values():
             self.reported_outside(self._reported, "", self._seen)
         rest = [part for part in self._rest(step) if self._collected.get(part) != step]
@@ -133,19 +145,27 @@ class Collection:
 
     def close(self, error: BaseException | None = None) -> None:
         """All is over, by this exception or by none: collect what is left, let the parts end, close the record."""
+        if self.closed:
+            return
+        self.closed = True
         with ExitStack() as stack:
+            stack.callback(self._let_go)
             stack.callback(self.record.close)
             for part in reversed(self._parts):
                 stack.callback(self._ask, part.end)
             if self._params is not None:
                 self._close_training(self._params, error)
 
+    def _let_go(self) -> None:
+        """What is kept for ``stats()`` must not keep the network alive."""
+        self._params, self._parts, self._decided, self._collected = None, [], (-1, []), {}
+
     def _close_training(self, params: CallbackParams, error: BaseException | None) -> None:
         outcome = Outcome.of(params, error, ended=self._ended)
         self.train_end()
         for part in self._parts:
             self._ask(part.ended, params, outcome, self._sink)
-        self.record.record(params.cur_step_num)
+        self.record.record(params["cur_step_num"])
 
     def _rest(self, step: int) -> list[Part]:
         """The parts that have a say at the end of the run."""
@@ -161,7 +181,7 @@ class Collection:
         return self._decided[1]
 
     def _collect(self, parts: list[Part], params: CallbackParams) -> None:
-        step = params.cur_step_num
+        step = params["cur_step_num"]
         for part in parts:
             self._ask(part.collect, params, self._sink)
             self._collected[part] = step
@@ -177,7 +197,7 @@ class Collection:
             self._notices.once(name, "%s failed, the training goes on: %s", name, traceback.format_exc())
 
     def _place(self, params: CallbackParams) -> Place:
-        return Place(params.cur_step_num, params.get("cur_epoch_num", 1), time.monotonic() - self._begun)
+        return Place(params["cur_step_num"], params.get("cur_epoch_num", 1), time.monotonic() - self._begun)
 
     def _notice_jump(self, step: int) -> None:
         if self._previous and step > self._seen + 1:
@@ -186,5 +206,7 @@ class Collection:
 
 
 def _last_step(params: CallbackParams) -> int | None:
+    if (last := params.get("last_step_num")) is not None:
+        return int(last)
     total = total_steps(params)
     return None if total is None else int(params.get("initial_step") or 0) + total

@@ -11,12 +11,13 @@ from typing import Any
 
 from summarykit.collectors.collection import Collection
 from summarykit.collectors.parts import PARTS
-from summarykit.collectors.settings import LATER, Settings, custom_lineage, positive, specified_data
+from summarykit.collectors.ranking import RANKS, Ranking
+from summarykit.collectors.settings import Settings, custom_lineage, positive, specified_data
 from summarykit.notices import Notices
 from summarykit.summary.record import SummaryRecord
 from summarykit.training.callback import Callback
-from summarykit.training.context import RunContext
-from summarykit.writing.options import check_directory
+from summarykit.training.context import CallbackParams, RunContext
+from summarykit.writing.options import check_choice, check_directory
 
 
 class SummaryCollector(Callback):
@@ -56,7 +57,8 @@ class SummaryCollector(Callback):
         flush_secs: float = 0.1,
         on_full: str = "block",
         resume: int | None = None,
-        rank: int = 0,
+        rank: int | None = None,
+        ranks: str = "first",
         fence: bool = True,
         raise_exception: bool = False,
     ) -> None:
@@ -84,8 +86,14 @@ class SummaryCollector(Callback):
             formats: which files to write.
             flush_secs: seconds after which a value is in the file, at most.
             on_full: ``"block"`` or ``"drop"``.
-            resume: the first step that the next run records, where it continues an earlier one in the same directory.
-            rank: rank of this process in a distributed run.
+            resume: the first step that the next run records, where it continues an earlier one in the same directory: viewers and reader
+                then hide that one's points from this step on. By default the step after those that the loop says were done before
+                (``Loop(initial_step=...)``, a framework's checkpoint), if there are any.
+            rank: rank of this process in a distributed run; by default what the framework says, or the launcher, when the run begins
+                (see ``summarykit.ranks``).
+            ranks: which of them record. ``"first"``: rank 0, into ``summary_dir``; the others write nothing, and need no directory of
+                their own. ``"machine"``: each other one adds throughput and system, in ``rank_<k>/`` below. ``"all"``: each other one
+                records everything there.
             fence: see ``SummaryRecord``.
             raise_exception: let every exception through: of a value that cannot be recorded, of the storage, of a part.
 
@@ -94,6 +102,7 @@ class SummaryCollector(Callback):
             OSError: the directory cannot be made.
         """
         check_directory("summary_dir", summary_dir)
+        check_choice("ranks", ranks, RANKS)
         self._part_types = [PARTS.get(name) for name in PARTS]
         self._settings = Settings(
             collect_freq=positive("collect_freq", collect_freq),
@@ -103,41 +112,40 @@ class SummaryCollector(Callback):
             summary_dir=Path(summary_dir),
             fence=fence,
         )
-        self._open = partial(
+        self._record = partial(
             SummaryRecord, summary_dir, num_process=num_process, max_file_size=max_file_size, raise_exception=raise_exception,
-            export_options=export_options, formats=formats, flush_secs=flush_secs, on_full=on_full, rank=rank, fence=fence,
+            export_options=export_options, formats=formats, flush_secs=flush_secs, on_full=on_full, fence=fence,
         )
-        self._resume = resume
-        self.fail_safe = not raise_exception
         self._notices = Notices()
+        self._resume = resume
+        self._ranking = Ranking(rank, ranks, self._notices)
+        self.fail_safe = not raise_exception
         self._depth = 0
         self._collection: Collection | None = None
-        self._tell_what_is_not_collected()
-        self._open(resume=resume).close()    # refuses a bad argument now, and leaves nothing behind
+        self._record(resume=resume, rank=rank or 0).close()    # refuses a bad argument now, and leaves nothing behind
 
     def stats(self) -> dict[str, Any]:
         """What became of the values of the current or last run, as ``SummaryRecord.stats`` tells it; empty before the first."""
         return self._collection.record.stats() if self._collection else {}
 
     def __enter__(self) -> SummaryCollector:
-        if self._depth == 0:
-            self._collection = self._collect()
         self._depth += 1
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._depth == 1 and self._collection:
-            self._collection.close(error)
         self._depth = max(0, self._depth - 1)
+        if self._depth == 0 and self._collection:
+            self._collection.close(error)
 
     def on_train_begin(self, run_context: RunContext) -> None:
         """See ``Callback``."""
-        if (collection := self._running()) and collection.begun:    # and never ended: many frameworks have no hook for exceptions
-            collection.close()
-            self._collection, self._depth = self._collect(), 1
-        if collection := self._running():
+        if self._collection and self._collection.begun:    # many frameworks have no hook for exceptions, and never tell of an end
+            self._collection.close()
+            self._depth = 1
+        params = run_context.original_args()
+        if collection := self._opened(params):
             collection.record.set_mode("train")
-            collection.begin(run_context.original_args())
+            collection.begin(params)
 
     def on_train_step_begin(self, run_context: RunContext) -> None:
         """See ``Callback``."""
@@ -153,7 +161,7 @@ class SummaryCollector(Callback):
         """Collect what a framework reports once a step is over: whenever it does."""
         if collection := self._running():
             params = run_context.original_args()
-            collection.reported_outside(params.reported, "", params.cur_step_num)
+            collection.reported_outside(params["reported"], "", params["cur_step_num"])
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
         """See ``Callback``; a loop that counts its steps but calls back once an epoch only is collected here."""
@@ -161,7 +169,7 @@ class SummaryCollector(Callback):
             params = run_context.original_args()
             collection.step_end(params)
             collection.epoch_end(params)
-            collection.reported_outside(params.get("epoch_reported", {}), "", params.cur_step_num)
+            collection.reported_outside(params.get("epoch_reported", {}), "", params["cur_step_num"])
 
     def on_train_end(self, run_context: RunContext) -> None:
         """See ``Callback``."""
@@ -170,8 +178,10 @@ class SummaryCollector(Callback):
 
     def on_eval_begin(self, run_context: RunContext) -> None:
         """See ``Callback``."""
-        if collection := self._running():
+        params = run_context.original_args()
+        if collection := self._opened(params):
             collection.record.set_mode("eval")
+            collection.evaluation_begin(params)
 
     def on_eval_end(self, run_context: RunContext) -> None:
         """See ``Callback``."""
@@ -179,20 +189,27 @@ class SummaryCollector(Callback):
             collection.evaluation_end(run_context.original_args())
             collection.record.set_mode("train")
 
-    def _collect(self) -> Collection:
-        parts = [kind(self._settings, self._notices) for kind in self._part_types if kind.wanted(self._settings)]
-        resume, self._resume = self._resume, None    # a second run does not hide the first
-        return Collection(self._open(resume=resume), parts, self._notices, strict=not self.fail_safe)
-
     def _running(self) -> Collection | None:
-        if self._depth:
-            return self._collection
-        self._notices.once("not entered", "a SummaryCollector records only between its __enter__ and __exit__: nothing is recorded")
-        return None
+        """The collection that is open; None on a rank that records nothing."""
+        if self._depth == 0:
+            message = "a SummaryCollector records only between its __enter__ and __exit__: nothing is recorded"
+            self._notices.once("not entered", message)
+        return self._collection if self._depth and self._collection and not self._collection.closed else None
 
-    def _tell_what_is_not_collected(self) -> None:
-        asked = [key for key in LATER if self._settings.specified.get(key)]
-        if asked:
-            self._notices.once("later", "%s: this release does not collect that yet", ", ".join(asked))
+    def _opened(self, params: CallbackParams) -> Collection | None:
+        """The collection that is open, or, at the first hook of a run, a new one."""
+        collection = self._running()
+        rank = self._ranking.of(params)
+        if collection or not self._depth or not self._ranking.records(rank):
+            return collection
+        wanted = [kind for kind in self._part_types if kind.wanted(self._settings) and self._ranking.wants(rank, kind.of_machine)]
+        parts = [kind(self._settings, self._notices) for kind in wanted]
+        done = self._collection.step if self._collection else 0
+        record = self._record(resume=self._first_step(params), rank=rank)
+        self._collection = Collection(record, parts, self._notices, strict=not self.fail_safe, step=done)
+        return self._collection
 
-
+    def _first_step(self, params: CallbackParams) -> int | None:
+        resume, self._resume = self._resume, None    # a second run does not hide the first
+        done = params.get("initial_step") or 0
+        return done + 1 if resume is None and done else resume

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from summarykit.collectors.network import named_gradients, named_parameters
-from summarykit.collectors.parameter import Chosen
+from summarykit.collectors.parameter import Chosen, chosen
 
 
 class Gradient(Chosen):
@@ -21,5 +21,5 @@ class Gradient(Chosen):
 
     def missing(self, network: Any) -> None:
         """Tell where gradients were to be expected; many frameworks keep none."""
-        if any(hasattr(value, "grad") for _, value in self.chosen(named_parameters(network))):
+        if any(hasattr(value, "grad") for _, value in chosen(named_parameters(network), self.settings)):
             self.notices.once("gradient", "no gradients at the end of a step: zero them before backward(), not after the update")

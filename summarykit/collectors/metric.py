@@ -6,22 +6,30 @@ from collections.abc import Mapping
 from typing import Any
 
 from summarykit.collectors.part import Part, Sink
-from summarykit.collectors.reported import flatten, is_array
+from summarykit.collectors.reported import flatten, is_array, loss_of
 from summarykit.training.context import CallbackParams
 
 
 class Metric(Part):
-    """Reported numbers and one-element arrays; what is neither (a text, say) is refused by name."""
+    """Reported numbers and one-element arrays; texts as texts; what is neither is refused by name.
+
+    Where nothing can be reported (the loop is not ours), the loss is taken from what the network gave. Where gradients are
+    accumulated, ``micro_step`` says how many batches the run has had.
+    """
 
     key = "collect_metric"
     whole_step = False
 
     def collect(self, params: CallbackParams, sink: Sink) -> None:
         """Collect what this step reported."""
-        self.collect_report(params.get("reported", {}), "", sink)
+        reported = params.get("reported")
+        self.collect_report(loss_of(params.get("net_outputs")) if reported is None else reported, "", sink)
+        batches = params.get("micro_step", 0)
+        if batches > params["cur_step_num"] - (params.get("initial_step") or 0):
+            sink.add("scalar", "micro_step", batches)
 
     def collect_report(self, values: Mapping[str, Any], prefix: str, sink: Sink) -> None:
         """Collect what an epoch or an evaluation reported."""
         for tag, value in flatten(values, prefix):
             if not is_array(value):
-                sink.add("scalar", tag, value)
+                sink.add("text" if isinstance(value, str) else "scalar", tag, value)

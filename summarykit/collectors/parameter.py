@@ -34,18 +34,29 @@ class Chosen(Part):
         """Collect what is chosen."""
         network = params.get("network")
         found = False
-        for name, value in self.chosen(self.named(network)):
+        for name, value in chosen(self.named(network), self.settings):
             found = True
             sink.add("histogram", f"{name}/{self.suffix}", value)
         if network is not None and not found:
             self.missing(network)
 
-    def chosen(self, named: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-        """Keep what ``histogram_regular`` chooses."""
-        pattern = self.settings.specified.get("histogram_regular")
-        if pattern is None:
-            return islice(named, DEFAULT_COUNT)
-        return ((name, value) for name, value in named if re.match(pattern, name))
+
+def chosen(named: Iterable[tuple[str, Any]], settings: Settings) -> Iterator[tuple[str, Any]]:
+    """Keep what ``histogram_regular`` chooses."""
+    pattern = settings.specified.get("histogram_regular")
+    if pattern is None:
+        return islice(named, DEFAULT_COUNT)
+    return ((name, value) for name, value in named if re.match(pattern, name))
+
+
+def expression(key: str, value: Any) -> None:
+    """Refuse what is neither None nor a regular expression."""
+    if not (value is None or isinstance(value, str)):
+        raise TypeError(f"{key}: a regular expression as text, or None, is needed, got {value!r}")
+    try:
+        re.compile(value or "")
+    except re.error as error:
+        raise ValueError(f"{key}: {value!r} is no regular expression: {error}") from error
 
 
 class Parameter(Chosen):
@@ -58,12 +69,7 @@ class Parameter(Chosen):
     @classmethod
     def check(cls, value: Any) -> None:
         """Refuse what is neither None nor a regular expression."""
-        if not (value is None or isinstance(value, str)):
-            raise TypeError(f"histogram_regular: a regular expression as text, or None, is needed, got {value!r}")
-        try:
-            re.compile(value or "")
-        except re.error as error:
-            raise ValueError(f"histogram_regular: {value!r} is no regular expression: {error}") from error
+        expression(cls.key, value)
 
     @classmethod
     def wanted(cls, settings: Settings) -> bool:

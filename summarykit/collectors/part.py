@@ -33,6 +33,9 @@ class Part:
     whole_step: ClassVar[bool] = True
     """False: what is there of a step that an exception ended is collected too."""
 
+    of_machine: ClassVar[bool] = False
+    """True: it tells of this process and its machine, so ``ranks="machine"`` asks every rank for it."""
+
     def __init__(self, settings: Settings, notices: Notices) -> None:
         """Make a part.
 
@@ -64,8 +67,11 @@ class Part:
     def epoch_end(self, params: CallbackParams) -> None:
         """After an epoch, for what is counted in epochs; values for the record are collected with the steps."""
 
+    def evaluation_begin(self, params: CallbackParams) -> None:
+        """Before an evaluation, within a training or on its own (then there is no ``begin``)."""
+
     def evaluation_end(self, params: CallbackParams, sink: Sink) -> None:
-        """After an evaluation, within a training or on its own (then there was no ``begin``): ``params.metrics`` is what it reported."""
+        """After an evaluation: ``params.metrics`` is what it reported."""
 
     def ended(self, params: CallbackParams, outcome: Outcome, sink: Sink) -> None:
         """Training is over, however it ended. Called once for every ``begin``; what is put into the sink is still recorded."""

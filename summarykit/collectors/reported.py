@@ -23,3 +23,17 @@ def is_array(value: Any) -> bool:
         return any(int(size) != 1 for size in getattr(value, "shape", ()))
     except (TypeError, ValueError):
         return False
+
+
+def loss_of(outputs: Any) -> dict[str, Any]:
+    """The loss among a network's outputs, by name: the first of a tuple or list, ``loss`` of a mapping; of several numbers the mean.
+
+    Empty where there is none.
+    """
+    while isinstance(outputs, (list, tuple)) and outputs:
+        outputs = outputs[0]
+    if isinstance(outputs, Mapping):
+        outputs = outputs.get("loss")
+    if is_array(outputs):
+        outputs = outputs.mean() if hasattr(outputs, "mean") else None
+    return {} if outputs is None or isinstance(outputs, str) else {"loss": outputs}

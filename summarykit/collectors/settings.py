@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
+
+from summarykit.kinds.flatten import members_of
 
 Check = Callable[[Any], None]
 
@@ -14,6 +17,7 @@ class Keyed(Protocol):
     """What the settings need to know of a part."""
 
     key: str
+    """Empty where no key chooses it."""
     default: Any
 
     def check(self, value: Any) -> None:
@@ -60,11 +64,8 @@ def positive(name: str, value: Any) -> int:
     return value
 
 
-LATER: dict[str, Check] = {
-    name: lambda value, name=name: boolean(name, value)  # type: ignore[misc]
-    for name in ("collect_graph", "collect_train_lineage", "collect_eval_lineage", "collect_dataset_graph")
-}
-"""Keys of MindSpore's collector whose data this release does not collect yet."""
+NOT_YET = ("collect_graph", "collect_train_lineage", "collect_eval_lineage", "collect_dataset_graph")
+"""Keys of MindSpore's collector that are accepted even where no part has them."""
 
 
 def specified_data(given: Any, keep_default_action: Any, parts: Iterable[Keyed]) -> dict[str, Any]:
@@ -77,7 +78,8 @@ def specified_data(given: Any, keep_default_action: Any, parts: Iterable[Keyed])
     boolean("keep_default_action", keep_default_action)
     if not (given is None or isinstance(given, dict)):
         raise TypeError(f"collect_specified_data: a dict or None is needed, got {given!r}")
-    checks = {**LATER, **{part.key: part.check for part in parts}}
+    parts = [part for part in parts if part.key]
+    checks: dict[str, Check] = {key: partial(boolean, key) for key in NOT_YET} | {part.key: part.check for part in parts}
     for key, value in (given or {}).items():
         if key not in checks:
             raise ValueError(f"collect_specified_data: unknown key {key!r}; allowed: {', '.join(sorted(checks))}")
@@ -87,16 +89,15 @@ def specified_data(given: Any, keep_default_action: Any, parts: Iterable[Keyed])
 
 
 def custom_lineage(given: Any) -> dict[str, Any]:
-    """Check ``custom_lineage_data``: names with numbers or texts.
+    """Check ``custom_lineage_data``: names with values of any type, as a dict, dataclass or namespace.
 
     Raises:
-        TypeError: it is no dict, a name is no text, a value neither a number nor a text.
+        TypeError: it is none of these, or a name is no text.
     """
-    if not (given is None or isinstance(given, dict)):
-        raise TypeError(f"custom_lineage_data: a dict or None is needed, got {given!r}")
-    for name, value in (given or {}).items():
+    members = {} if given is None else members_of(given)
+    if members is None:
+        raise TypeError(f"custom_lineage_data: a dict or None is needed, or a dataclass or namespace; got {given!r}")
+    for name in members:
         if not isinstance(name, str):
             raise TypeError(f"custom_lineage_data: the names must be texts, got {name!r}")
-        if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-            raise TypeError(f"custom_lineage_data: {name!r} must be a number or a text, got {value!r}")
-    return dict(given or {})
+    return members

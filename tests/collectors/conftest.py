@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from testkit import records
 
+from summarykit.collectors import PARTS
 from summarykit.formats.proto.messages import message
 
 
@@ -73,6 +74,17 @@ class Directory:
 @pytest.fixture
 def directory(tmp_path: Path) -> Directory:
     return Directory(tmp_path / "summary")
+
+
+def quiet(*kept: str) -> dict[str, bool]:
+    """``collect_specified_data`` that leaves of all that is on by default these keys on."""
+    parts = [PARTS.get(name) for name in PARTS]
+    return {part.key: False for part in parts if part.key and part.default is True and part.key not in kept}
+
+
+@pytest.fixture(name="quiet")
+def _quiet():
+    return quiet
 
 
 class Network:

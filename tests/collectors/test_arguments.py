@@ -28,8 +28,6 @@ LATER = ["collect_graph", "collect_train_lineage", "collect_eval_lineage", "coll
         ({"keep_default_action": 1}, TypeError, "keep_default_action: True or False is needed, got 1"),
         ({"custom_lineage_data": [1]}, TypeError, "custom_lineage_data: a dict or None"),
         ({"custom_lineage_data": {1: 2}}, TypeError, "custom_lineage_data: the names must be texts, got 1"),
-        ({"custom_lineage_data": {"a": True}}, TypeError, "custom_lineage_data: 'a' must be a number or a text, got True"),
-        ({"custom_lineage_data": {"a": None}}, TypeError, "custom_lineage_data: 'a'"),
         ({"export_options": {"tensor": "npy"}}, ValueError, "export_options"),
         ({"formats": ("hdf5",)}, ValueError, "formats"),
         ({"formats": ()}, ValueError, "formats"),
@@ -104,5 +102,7 @@ def test_a_regular_expression_that_matches_nothing_is_told(directory, network, c
 
 def test_the_users_dictionary_stays_the_users(directory, network):
     given = {"collect_metric": False}
-    assert train(directory, network, collect_specified_data=given)["scalar"] == {"learning_rate"}
+    found = train(directory, network, collect_specified_data=given)["scalar"]
+    assert "loss" not in found
+    assert "learning_rate" in found
     assert given == {"collect_metric": False}

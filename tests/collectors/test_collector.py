@@ -231,7 +231,8 @@ def test_cb5_a_dictionary_of_logs(directory, collector, caplog):
     assert loop.status is Status.FINISHED
     assert directory.steps() == {tag: [1, 2, 3] for tag in ("loss", "lr", "nested/a", "nested/deep/b")}
     for tag, text in (("note", b"x"), ("nested/deep/note", b"y")):
-        assert [(point.step, point.value.data.item()) for point in Run(directory.path).points("text", tag)] == [(n, text) for n in (1, 2, 3)]
+        points = Run(directory.path).points("text", tag)
+        assert [(point.step, point.value.data.item()) for point in points] == [(1, text), (2, text), (3, text)]
     told = [message for message in caplog.messages if "''" in message or "'none'" in message]
     assert len(told) == 2
     assert sum(summary.stats()["dropped"].values()) == 3

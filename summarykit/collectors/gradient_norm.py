@@ -1,0 +1,32 @@
+"""The norm of all gradients together: scalar ``gradient_norm``."""
+
+from __future__ import annotations
+
+from summarykit.collectors.network import named_gradients
+from summarykit.collectors.norms import norm
+from summarykit.collectors.part import Part, Sink
+from summarykit.training.context import CallbackParams
+
+TAG = "gradient_norm"
+
+
+class GradientNorm(Part):
+    """The norm over the gradients of all parameters, as they are after the step: clipped, where the loop clips them in place.
+
+    The norm before clipping is what ``clip_grad_norm_`` returns: a loop that reports it under this name,
+    ``loop.report(gradient_norm=...)``, has it recorded in its place.
+    """
+
+    key = "collect_gradient_norm"
+
+    def collect(self, params: CallbackParams, sink: Sink) -> None:
+        """Collect it, unless the loop reports one."""
+        network = params.get("network")
+        if network is None or TAG in (params.get("reported") or ()):
+            return
+        gradients = [gradient for _, gradient in named_gradients(network)]
+        found = norm(gradients)
+        if found is not None:
+            sink.add("scalar", TAG, found)
+        elif gradients:
+            self.notices.once("sharded", "the gradients are sharded: their norm is not recorded, unless the loop reports it as %s", TAG)

@@ -1,0 +1,77 @@
+"""The norm over many arrays: right to the last digit that counts, of every framework's arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from summarykit.collectors.norms import norm
+
+FLOATS = st.floats(-1e9, 1e9, width=32)
+SHAPES = arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
+SEVERAL = st.lists(arrays.arrays(np.float32, SHAPES, elements=FLOATS), min_size=1)
+
+
+def truth(found):
+    return np.linalg.norm(np.concatenate([np.asarray(one, np.float64).ravel() for one in found]))
+
+
+@given(SEVERAL)
+def test_of_numpy(found):
+    assert norm(found) == pytest.approx(truth(found), rel=1e-4, abs=1e-9)
+
+
+@given(SEVERAL)
+def test_of_torch(found):
+    torch = pytest.importorskip("torch")
+    got = norm(torch.tensor(one) for one in found)
+    assert got.shape == ()
+    assert got.dtype == torch.float32
+    assert float(got) == pytest.approx(truth(found), rel=1e-4, abs=1e-9)
+
+
+def test_of_nothing_there_is_none():
+    assert norm([]) is None
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int64", "complex64"])
+def test_torch_dtypes(dtype):
+    torch = pytest.importorskip("torch")
+    assert float(norm([torch.full((3, 3), 2, dtype=getattr(torch, dtype)), torch.zeros(0)])) == pytest.approx(6)
+
+
+def test_halves_do_not_overflow():
+    torch = pytest.importorskip("torch")
+    assert float(norm([torch.full((10_000,), 1000, dtype=torch.float16)])) == pytest.approx(1e5, rel=1e-4)
+    assert norm([np.full(10_000, 1000, np.float16)]) == pytest.approx(1e5)
+
+
+def test_torch_sparse_gradients():
+    torch = pytest.importorskip("torch")
+    sparse = torch.sparse_coo_tensor([[0, 0, 2]], [[3.0], [1.0], [3.0]], (5, 1), check_invariants=True)    # the first two are of one place
+    assert float(norm([sparse])) == 5
+
+
+def test_torch_leaves_the_graph_and_the_values_alone():
+    torch = pytest.importorskip("torch")
+    weight = torch.ones(3, requires_grad=True)
+    before = weight._version
+    assert not norm([weight]).requires_grad
+    assert weight._version == before
+
+
+def test_of_jax_it_stays_on_the_device():
+    jax = pytest.importorskip("jax")
+    got = norm([jax.numpy.full((3,), 2.0, "bfloat16"), jax.numpy.full((2,), 2.0)])
+    assert isinstance(got, jax.Array)
+    assert float(got) == pytest.approx(20**0.5)
+
+
+def test_of_sharded_arrays_there_is_none():
+    class Sharded:
+        to_local = None
+
+    assert norm([Sharded()]) is None

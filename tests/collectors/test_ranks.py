@@ -1,0 +1,99 @@
+"""Distributed runs: who records, where, and what."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from summarykit.collectors import SummaryCollector
+from summarykit.training import CallbackList, Loop, RunContext
+
+RANKED = """
+import sys
+from summarykit import Loop, SummaryCollector
+with Loop(train_dataset=range(3), callbacks=SummaryCollector(sys.argv[1], **eval(sys.argv[2]))) as loop:
+    for _ in loop.steps():
+        loop.report(loss=loop.step)
+"""
+
+
+def train(path, **arguments):
+    with Loop(None, {"lr": 1}, range(3), 1, SummaryCollector(path, 1, **arguments)) as loop:
+        for _ in loop.steps():
+            loop.report(loss=loop.step)
+    return loop
+
+
+def launched(monkeypatch, rank):
+    monkeypatch.setenv("RANK", str(rank))
+    monkeypatch.setenv("WORLD_SIZE", "4")
+
+
+def test_cb9_four_ranks_of_one_directory_and_rank_0_writes(directory, start_script):
+    processes = [start_script(RANKED, directory.path, {}, env={"RANK": str(rank), "WORLD_SIZE": "4"})[1] for rank in range(4)]
+    assert [process.wait(60) for process in processes] == [0] * 4
+    assert [file.name.split(".")[5] for file in directory.files] == ["0"]
+    assert [path for path in directory.path.rglob("*") if path.is_dir()] == []
+    assert directory.steps()["loss"] == [1, 3]
+    told = [process.stderr.read() for process in processes]
+    assert ["records nothing" in text for text in told] == [False, True, True, True]
+    assert "rank 2 of 4 (says RANK, WORLD_SIZE) records nothing; SummaryCollector(rank=0) records, and so does ranks='all'" in told[2]
+
+
+def test_a_rank_above_0_records_everything_below_where_all_are_asked(directory, monkeypatch):
+    launched(monkeypatch, 2)
+    train(directory.path, ranks="all")
+    assert [path.name for path in directory.path.iterdir()] == ["rank_2"]
+    assert directory.steps()["loss"] == [1, 2, 3]
+
+
+def test_a_rank_above_0_records_its_machine_where_that_is_asked(directory, monkeypatch):
+    launched(monkeypatch, 2)
+    train(directory.path, ranks="machine")
+    assert {tag.split("/")[0] for tag in directory.steps()} == {"throughput", "system"}
+
+
+def test_rank_0_records_everything_where_machines_are_asked(directory, monkeypatch):
+    launched(monkeypatch, 0)
+    train(directory.path, ranks="machine")
+    assert directory.steps()["loss"] == [1, 2, 3]
+    assert all(file.is_file() for file in directory.path.iterdir())
+
+
+def test_what_the_user_says_counts_most(directory, monkeypatch):
+    launched(monkeypatch, 2)
+    train(directory.path, rank=0)
+    assert directory.steps()["loss"] == [1, 2, 3]
+
+
+def test_what_the_adapter_says_counts_more_than_the_launcher(directory, monkeypatch):
+    launched(monkeypatch, 2)
+    callbacks = CallbackList(SummaryCollector(directory.path))
+    with callbacks.entered():
+        callbacks.fire("on_train_begin", RunContext({"cur_step_num": 0, "rank": 0}))
+        callbacks.fire("on_train_step_end", RunContext({"cur_step_num": 1, "rank": 0, "reported": {"loss": 1}}))
+    assert directory.steps()["loss"] == [1]
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_the_loop_tells_how_many_there_are(monkeypatch, rank):
+    launched(monkeypatch, rank)
+    with Loop(train_dataset=range(1)) as loop:
+        params = loop._context.original_args()
+    assert (params.device_number, params.parallel_mode) == (4, "data_parallel")
+
+
+def test_a_silent_rank_is_silent_in_evaluations_too(directory, monkeypatch, caplog, no_leftovers):
+    launched(monkeypatch, 1)
+    loop = Loop(train_dataset=range(3), callbacks=SummaryCollector(directory.path))
+    with caplog.at_level(logging.INFO, "summarykit"):
+        for _ in loop.epochs():
+            for _ in loop.steps():
+                pass
+            with loop.evaluation():
+                loop.report(accuracy=1)
+        with loop.evaluation():
+            loop.report(accuracy=1)
+    assert list(directory.path.iterdir()) == []
+    assert len(caplog.messages) == 1
