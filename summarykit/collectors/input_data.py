@@ -33,9 +33,9 @@ class InputData(Part):
 
     def collect(self, params: CallbackParams, sink: Sink) -> None:
         """Collect the batch of this step."""
-        if not self._on:
-            return
         batch = params.get("train_dataset_element")
+        if not self._on or batch is None:    # some frameworks do not show their batches
+            return
         for value in candidates(batch):
             if layout := image_layout(value):
                 images = value[:MOST]

@@ -16,13 +16,15 @@ def named_parameters(network: Any) -> Iterator[tuple[str, Any]]:
             (``trainable_variables``), a mapping of arrays, nested as you like (Flax), or any object whose attribute
             ``parameters`` is such a mapping: this is all that a network written in NumPy needs. Of anything else: nothing.
     """
+    # Keras first: on PyTorch its models are modules too, whose names for the parameters nobody knows.
+    if isinstance(variables := getattr(network, "trainable_variables", None), (list, tuple)):
+        yield from ((_name(variable), _value(variable)) for variable in variables)
+        return
     for method in ("named_parameters", "parameters_and_names"):
         if callable(ask := getattr(network, method, None)):
             yield from ask()
             return
-    if isinstance(variables := getattr(network, "trainable_variables", None), (list, tuple)):
-        yield from ((_name(variable), _value(variable)) for variable in variables)
-    elif isinstance(network, Mapping):
+    if isinstance(network, Mapping):
         yield from flatten(network)
     elif isinstance(parameters := getattr(network, "parameters", None), Mapping):
         yield from flatten(parameters)

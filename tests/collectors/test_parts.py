@@ -289,7 +289,7 @@ def test_im7_a_batch_of_images_is_recorded(directory, batch, shape):
 @pytest.mark.parametrize(
     "batch",
     [
-        np.zeros((2, 512), np.int64), {"input_ids": np.zeros((2, 512), np.int64)}, {"x": "text"}, {}, (), [], None, "text", 3, object(),
+        np.zeros((2, 512), np.int64), {"input_ids": np.zeros((2, 512), np.int64)}, {"x": "text"}, {}, (), [], "text", 3, object(),
         np.zeros((2, 5, 40, 40)), np.zeros((0, 3, 8, 8)), np.zeros((2, 3, 0, 8)), [["a", "b"], [1, 2]], np.zeros(()),
     ],
     ids=lambda batch: "object" if type(batch) is object else repr(batch),
