@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from summarykit.errors import RefusedValueError
@@ -41,13 +41,14 @@ class GraphKind:
 
     name = "graph"
 
-    def snapshot(self, value: Any, *, example_input: Any = None, **options: Any) -> Drawn:
+    def snapshot(self, value: Any, *, example_input: Any = None, beside: bool = False, **options: Any) -> Drawn:
         """Read the graph; the model stays as it is, and computes nothing.
 
         Args:
             value: the model.
             example_input: what the model could be called with (a tensor, or a tuple of all its arguments): it brings the shapes, and reads
                 models whose code depends on them.
+            beside: show it beside the graph that the run in this directory has already, which another writer recorded.
             **options: none other.
 
         Raises:
@@ -58,7 +59,8 @@ class GraphKind:
         if source is None:
             raise RefusedValueError(f"graph cannot be read of {described(value)}; known: {', '.join(SOURCES)}")
         try:
-            return Drawn(source.graph(value, example_input))
+            graph = source.graph(value, example_input)
+            return Drawn(replace(graph, beside=True) if beside else graph)
         except RefusedValueError:
             raise
         except Exception as error:  # a model, or a source, may be anybody's code

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import copy
 import inspect
+import logging
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from summarykit.errors import RefusedValueError
-from summarykit.kinds.graphs.source import Guess, Names, short
+from summarykit.kinds.graphs.source import Guess, short
+from summarykit.kinds.graphs.torch_reading import Reading, parameter, scope_of, settings_of
 from summarykit.notices import Notices, logger
-from summarykit.shapes import Graph, Node, TensorType
+from summarykit.shapes import Graph, Node
 
 NOTICES = Notices()
 
@@ -96,17 +99,18 @@ def _tensor(value: Any) -> Any:
 
 
 def _traced(model: Any, arguments: Arguments | None) -> list[Node]:
-    found = _torch().fx.symbolic_trace(model)
+    fx = _torch().fx
+    found = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
     if arguments is not None:
         found = _with_types(found, arguments)
-    return list(_Reading(found, {}, main_device(model)).nodes())
+    return list(Reading(found, {}, main_device(model)).nodes())
 
 
 def main_device(model: Any) -> str:
     """Where most of a model's parameters lie; empty where it has none."""
     sizes: Counter[str] = Counter()
-    for parameter in model.parameters():
-        sizes[str(parameter.device)] += parameter.numel()
+    for each in model.parameters():
+        sizes[str(each.device)] += each.numel()
     return max(sizes, key=sizes.__getitem__, default="")
 
 
@@ -124,7 +128,7 @@ def _with_types(found: Any, arguments: Arguments) -> Any:
         mode = fake.FakeTensorMode()
         with fake.FakeCopyMode(mode):
             weightless = copy.deepcopy(found)
-        with mode:
+        with mode, _silent():
             values = _in_order(found, arguments)
             _remembering()(weightless).run(*(mode.from_tensor(each) if hasattr(each, "dtype") else each for each in values))
     except Exception as error:  # noqa: BLE001 - an example that does not fit, or an operation without a meta kernel
@@ -132,6 +136,17 @@ def _with_types(found: Any, arguments: Arguments) -> Any:
         logger.info(*about) if arguments.guessed else NOTICES.once("shapes", *about)
         return found
     return weightless
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """PyTorch logs a stack of calls for an example that does not fit."""
+    log = logging.getLogger("torch._subclasses.fake_tensor")
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before
 
 
 def _first_line(error: Exception) -> str:
@@ -157,159 +172,18 @@ def _exported(model: Any, arguments: Arguments | None) -> list[Node]:
         found = _torch().export.export(model, arguments.by_place, arguments.by_name)
     signature = found.graph_signature
     lifted = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
-    return list(_Reading(found.graph_module, lifted, main_device(model)).nodes())
+    return list(Reading(found.graph_module, lifted, main_device(model)).nodes())
 
 
 def _modules(model: Any) -> Iterator[Node]:
     """The modules that hold no others, with their parameters."""
     for path, module in model.named_modules():
         if not list(module.children()):
-            scope = _scope(path)
-            parameters = [_parameter(f"{scope}/{name}".lstrip("/"), value) for name, value in module.named_parameters(recurse=False)]
+            scope = scope_of(path)
+            parameters = [parameter(f"{scope}/{name}".lstrip("/"), value) for name, value in module.named_parameters(recurse=False)]
             yield from parameters
             name = f"{scope}/{type(module).__name__}".lstrip("/")
-            yield Node(name, type(module).__name__, tuple(each.name for each in parameters), _settings(module))
-
-
-class _Reading:
-    """One traced module: its nodes in the order of the calls.
-
-    Args:
-        traced: a ``torch.fx.GraphModule``.
-        lifted: inputs of it that are parameters or buffers of the model -> their names there.
-        device: the device that goes without saying.
-        scope: of a module within another one: its name there, and a slash.
-        names: what is taken already.
-    """
-
-    def __init__(self, traced: Any, lifted: Mapping[str, str], device: str, scope: str = "", names: Names | None = None) -> None:
-        self._traced = traced
-        self._lifted = lifted
-        self._device = device
-        self._scope = scope
-        self._names = names or Names()
-        self._given: dict[Any, str] = {}
-        self._parameters: dict[str, str] = {}
-
-    def nodes(self) -> Iterator[Node]:
-        for node in self._traced.graph.nodes:
-            unused = node.op == "placeholder" and node.target in self._lifted and not node.users
-            if unused or node in self._given or (self._scope and node.op == "output"):
-                continue
-            yield from getattr(self, f"_{node.op}")(node)
-
-    def _placeholder(self, node: Any) -> Iterator[Node]:
-        if node.target in self._lifted:
-            yield self._node(node, self._lifted[node.target].replace(".", "/"), Node.PARAMETER)
-        else:
-            yield self._node(node, node.name, Node.INPUT)
-
-    def _get_attr(self, node: Any) -> Iterator[Node]:
-        path = str(node.target)
-        if path in self._parameters:
-            self._given[node] = self._parameters[path]
-            return
-        found = self._node(node, path.replace(".", "/"), Node.PARAMETER)
-        self._parameters[path] = found.name
-        yield found
-
-    def _call_module(self, node: Any) -> Iterator[Node]:
-        module = self._traced.get_submodule(node.target)
-        if isinstance(module, _torch().fx.GraphModule):
-            yield from self._inner(node, module)
-            return
-        scope = _scope(node.target)
-        held = []
-        for name, value in module.named_parameters(recurse=False):
-            path = f"{node.target}.{name}"
-            if path not in self._parameters:
-                self._parameters[path] = self._names.new(f"{self._scope}{scope}/{name}")
-                yield _parameter(self._parameters[path], value)
-            held.append(self._parameters[path])
-        yield self._node(node, f"{scope}/{type(module).__name__}", type(module).__name__, tuple(held), _settings(module))
-
-    def _inner(self, node: Any, module: Any) -> Iterator[Node]:
-        """A graph within the graph: in its place, under its name."""
-        inner = _Reading(module, {}, self._device, f"{self._scope}{_scope(node.target)}/", self._names)
-        inputs = [each for each in module.graph.nodes if each.op == "placeholder"]
-        inner._given = {there: self._given[here] for there, here in zip(inputs, node.args, strict=False) if here in self._given}
-        yield from inner.nodes()
-        (output,) = (each for each in module.graph.nodes if each.op == "output")
-        sources = [inner._given[each] for each in output.all_input_nodes]
-        self._given[node] = sources[0] if len(sources) == 1 else self._names.new(f"{inner._scope}outputs")
-        if len(sources) != 1:
-            yield Node(self._given[node], "tuple", tuple(sources))
-
-    def _call_function(self, node: Any) -> Iterator[Node]:
-        op = _operation(node.target)
-        yield self._node(node, f"{_caller(node)}/{op}".lstrip("/"), op, attributes=_constants(node))
-
-    def _call_method(self, node: Any) -> Iterator[Node]:
-        yield self._node(node, f"{_caller(node)}/{node.target}".lstrip("/"), str(node.target), attributes=_constants(node))
-
-    def _output(self, node: Any) -> Iterator[Node]:
-        yield self._node(node, "output", Node.OUTPUT)
-
-    def _node(self, node: Any, name: str, op: str, more: tuple[str, ...] = (), attributes: Mapping[str, Any] | None = None) -> Node:
-        self._given[node] = self._names.new(f"{self._elsewhere(node)}{self._scope}{name}")
-        inputs = tuple(self._given[source] for source in node.all_input_nodes)
-        return Node(self._given[node], op, inputs + more, attributes or {}, tuple(_types(node.meta.get("val"))))
-
-
-    def _elsewhere(self, node: Any) -> str:
-        """The device as a scope, where it is another than most of the model's."""
-        device = getattr(node.meta.get("val"), "device", None)
-        return f"{device}/" if device is not None and self._device and str(device) != self._device else ""
-
-
-def _parameter(name: str, value: Any) -> Node:
-    return Node(name, Node.PARAMETER, outputs=tuple(_types(value)))
-
-
-def _types(value: Any) -> Iterator[TensorType]:
-    if isinstance(value, (tuple, list)):
-        for each in value:
-            yield from _types(each)
-    elif hasattr(value, "shape") and hasattr(value, "dtype"):
-        yield TensorType(str(value.dtype).removeprefix("torch."), tuple(_length(size) for size in value.shape))
-
-
-def _length(size: Any) -> int:
-    """A length, -1 where it is a symbol."""
-    return size if isinstance(size, int) else -1
-
-
-def _scope(path: str) -> str:
-    return path.replace(".", "/")
-
-
-def _caller(node: Any) -> str:
-    """The module whose code calls it."""
-    stack = node.meta.get("nn_module_stack") or {}
-    path = next(reversed(stack.values()), ("", None))[0]
-    return _scope(path)
-
-
-def _operation(target: Callable[..., Any]) -> str:
-    """``aten.conv2d.default`` is a conv2d."""
-    name = str(getattr(target, "_opname", "") or getattr(target, "__name__", target))
-    return name.removesuffix(".default")
-
-
-def _settings(module: Any) -> dict[str, Any]:
-    text = module.extra_repr()
-    return {"settings": short(text)} if text else {}
-
-
-def _constants(node: Any) -> dict[str, Any]:
-    """Arguments that no node gives."""
-    given = [short(value) for value in node.args if not isinstance(value, type(node)) and not _holds_nodes(value, type(node))]
-    named = {str(name): short(value) for name, value in node.kwargs.items() if not _holds_nodes(value, type(node))}
-    return {**({"arguments": given} if given else {}), **named}
-
-
-def _holds_nodes(value: Any, kind: type) -> bool:
-    return isinstance(value, kind) or (isinstance(value, (list, tuple)) and any(_holds_nodes(each, kind) for each in value))
+            yield Node(name, type(module).__name__, tuple(each.name for each in parameters), settings_of(module))
 
 
 TORCH = TorchSource()
