@@ -129,14 +129,14 @@ class Watch:
 
 
 class Hook:
-    """A hook that does nothing in a copy of the module, in memory or in a file."""
+    """A hook that does nothing in a copy of the module, in memory or in a file, and is no part of what ``torch.compile`` makes of it."""
 
     def __init__(self, call: Any = None) -> None:
         """Take what is called."""
         self._call = call
 
     def __call__(self, *args: Any) -> None:
-        if self._call:
+        if not torch.compiler.is_compiling() and self._call:    # compiled in, each step would be compiled anew
             self._call(*args)
 
     def __reduce__(self) -> tuple[type[Hook], tuple[()]]:
@@ -155,7 +155,7 @@ def watch(
     """Run callbacks in a training loop that is not edited.
 
     Args:
-        model: what is trained; wrapped (DistributedDataParallel, ``torch.compile``) or bare.
+        model: what is trained, as the loop calls it: wrapped (DistributedDataParallel, ``torch.compile``) or bare.
         optimizer: whose updates are the steps; one of PyTorch, or what wraps it (Accelerate).
         callbacks: one or several, such as ``SummaryCollector("./summary")``.
         loss: the loss module, where there is one: its output in training is recorded as ``loss``. Else ``report(loss=...)``.

@@ -22,9 +22,12 @@ from transformers.integrations import integration_utils
 from summarykit import collectors
 from summarykit.integrations.adapted import adapted
 from summarykit.integrations.driver import Driver
+from summarykit.integrations.torch import Hook
 from summarykit.training.callback import Callback
 
 __all__ = ["Callbacks", "SummaryCollector", "SummaryReport", "register"]
+
+LEFT_OUT = ("learning_rate", "epoch")
 
 
 class Callbacks(TrainerCallback):
@@ -32,18 +35,20 @@ class Callbacks(TrainerCallback):
 
     Recorded besides what the callbacks look at themselves is what the Trainer logs, whenever it does, under its own names: so ``loss`` is
     the mean over ``logging_steps`` steps. (With ``logging_nan_inf_filter``, its default, the Trainer puts an average in the place of a
-    loss that is NaN or infinite.) ``learning_rate`` is left to the collector. Metrics of evaluations and predictions become
-    ``eval/<name>``, without the Trainer's prefix. The Trainer tells nobody when it fails: such a run is closed when the next begins or
-    the program ends.
+    loss that is NaN or infinite.) Metrics of evaluations become ``eval/<name>``, without the Trainer's own prefix, those of predictions
+    ``eval/test_<name>``. Left out are ``learning_rate``, which the collector sees itself, and ``epoch``, which comes with everything.
+    The Trainer tells nobody when it fails: such a run is closed when the next begins or the program ends.
     """
 
     def __init__(self, callbacks: Callback | Iterable[Callback] | None = ()) -> None:
         """Take the callbacks to run; see ``CallbackList`` for the errors."""
         self.driver = Driver(callbacks)
+        self._inputs: Any = None
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
         """Training begins, or goes on from a checkpoint."""
         epoch = int(state.epoch or 0)
+        self._look_at_batches(given["model"])
         self.driver.train_begin(
             initial_step=state.global_step,
             initial_epoch=epoch,
@@ -61,7 +66,7 @@ class Callbacks(TrainerCallback):
         self.driver.epoch_begin()
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """The first batch of a step begins; batches are not handed over."""
+        """The first batch of a step begins; what is in it is seen when the model is called."""
         self.driver.step_begin()
 
     def on_substep_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
@@ -81,7 +86,7 @@ class Callbacks(TrainerCallback):
     def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any] | None = None, **given: Any) -> None:
         """The Trainer logs; what it logs of an evaluation comes again, at its end."""
         if not self.driver.evaluating:
-            self.driver.report({name: value for name, value in (logs or {}).items() if name != "learning_rate"})
+            self.driver.report({name: value for name, value in (logs or {}).items() if name not in LEFT_OUT})
 
     def on_prediction_step(self, args: Any, state: Any, control: Any, **given: Any) -> None:
         """A batch of an evaluation has ended: the first says that there is one."""
@@ -92,12 +97,12 @@ class Callbacks(TrainerCallback):
     def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Mapping[str, Any] | None = None, **given: Any) -> None:
         """An evaluation has ended."""
         self._evaluating(args, state, given)
-        self.driver.eval_end({name.removeprefix("eval_"): value for name, value in (metrics or {}).items()})
+        self.driver.eval_end({name.removeprefix("eval_"): value for name, value in (metrics or {}).items() if name not in LEFT_OUT})
 
     def on_predict(self, args: Any, state: Any, control: Any, metrics: Mapping[str, Any] | None = None, **given: Any) -> None:
         """A prediction has ended; it has metrics where there are labels."""
         self._evaluating(args, state, given)
-        self.driver.eval_end({name.removeprefix("test_"): value for name, value in (metrics or {}).items()})
+        self.driver.eval_end(metrics)
 
     def on_epoch_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
         """An epoch has ended; its evaluation is yet to come."""
@@ -105,7 +110,20 @@ class Callbacks(TrainerCallback):
 
     def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
         """Training is over."""
+        self._look_away()
         self.driver.train_end()
+
+    def _look_at_batches(self, model: Any) -> None:
+        def look(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+            if model.training and self.driver.in_step:
+                self.driver.params["train_dataset_element"] = args or kwargs
+
+        self._look_away()    # from that of a training that failed
+        self._inputs = model.register_forward_pre_hook(Hook(look), with_kwargs=True)
+
+    def _look_away(self) -> None:
+        if self._inputs:
+            self._inputs.remove()
 
     def _evaluating(self, args: Any, state: Any, given: Mapping[str, Any]) -> None:
         alone = {} if self.driver.training else {"cur_step_num": state.global_step, **_about(args, given)}

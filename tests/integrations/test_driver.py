@@ -31,7 +31,8 @@ STEP = ("step_begin", ("step_end", {"reported": {"loss": 1.0}}))
 
 
 def test_a_training_as_it_should_be():
-    driver, journal = driven("epoch_begin", *STEP, *STEP, "eval_begin", "eval_step_begin", "eval_step_end", "eval_end", "epoch_end", "train_end")
+    evaluation = ("eval_begin", "eval_step_begin", "eval_step_end", "eval_end")
+    driver, journal = driven("epoch_begin", *STEP, *STEP, *evaluation, "epoch_end", "train_end")
     assert journal.text() == (
         "train_begin 0, train_epoch_begin 0, train_step_begin 1, train_step_end 1, train_step_begin 2, train_step_end 2, "
         "eval_begin 0, eval_epoch_begin 0, eval_step_begin 1, eval_step_end 1, eval_epoch_end 1, eval_end 1, "
@@ -44,8 +45,9 @@ def test_a_training_as_it_should_be():
 def test_events_that_nothing_is_open_for_change_nothing():
     journal = Journal()
     driver = Driver(journal)
-    for event in ("epoch_begin", "step_begin", "step_end", "epoch_end", "eval_step_begin", "eval_step_end", "eval_end", "train_end", "close"):
-        getattr(driver, event)()
+    for step in ("epoch_begin", "step_begin", "step_end", "epoch_end", "eval_step_begin", "eval_step_end", "eval_end", "train_end"):
+        getattr(driver, step)()
+    driver.close()
     driver.report({"loss": 1})
     driver.failed(ValueError())
     assert journal.calls == journal.left == []

@@ -1,0 +1,208 @@
+"""``watch``: a PyTorch loop that is not edited."""
+
+from __future__ import annotations
+
+import copy
+import io
+
+import pytest
+from testkit.scripts import CHECKOUT
+from testkit.training import Journal, scalars, steps
+
+pytest.importorskip("torch")
+import torch
+
+from summarykit import Run
+from summarykit.integrations.torch import SummaryCollector, watch
+
+STEPS = [1, 2, 3, 4, 5, 6]
+
+
+def training(batches=6, seed=0):
+    torch.manual_seed(seed)
+    model = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Dropout(0.5), torch.nn.Linear(3, 1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    data = [(torch.randn(2, 4), torch.randn(2, 1)) for _ in range(batches)]
+    return model, optimizer, torch.nn.MSELoss(), data
+
+
+def train(model, optimizer, criterion, data, accumulation=1, fail_at=None):
+    for number, (inputs, targets) in enumerate(data, 1):
+        if (number - 1) % accumulation == 0:
+            optimizer.zero_grad()
+        loss = criterion(model(inputs), targets)
+        if number == fail_at:
+            raise ValueError("boom")
+        (loss / accumulation).backward()
+        if number % accumulation == 0:
+            optimizer.step()
+
+
+def test_a_loop_is_recorded_as_it_is(tmp_path):
+    model, optimizer, criterion, data = training()
+    with watch(model, optimizer, SummaryCollector(tmp_path, 1), loss=criterion) as watching:
+        train(model, optimizer, criterion, data)
+        assert watching.step == 6
+    assert list(scalars(tmp_path)["loss"]) == list(scalars(tmp_path)["learning_rate"]) == STEPS
+    assert steps(tmp_path, "histogram", "0.weight/auto") == steps(tmp_path, "histogram", "2.bias/gradient") == STEPS
+
+
+def test_the_training_is_the_same_bit_for_bit(tmp_path):
+    weights = []
+    for watched in (False, True):
+        model, optimizer, criterion, data = training()
+        if watched:
+            collector = SummaryCollector(tmp_path, 1, collect_specified_data={"histogram_regular": ".*"})
+            with watch(model, optimizer, collector, loss=criterion):
+                train(model, optimizer, criterion, data)
+        else:
+            train(model, optimizer, criterion, data)
+        weights.append([parameter.detach().numpy().tobytes() for parameter in model.parameters()])
+    assert weights[0] == weights[1]
+    assert not (model._forward_pre_hooks | criterion._forward_hooks)
+
+
+def test_the_order_of_hooks():
+    model, optimizer, criterion, data = training(2)
+    journal = Journal()
+    with watch(model, optimizer, journal, loss=criterion) as watching:
+        train(model, optimizer, criterion, data)
+        with watching.evaluation():
+            model.eval()
+            model(data[0][0])
+            watching.report(accuracy=1.0)
+    assert journal.text() == (
+        "train_begin 0, train_epoch_begin 0, train_step_begin 1, train_step_end 1, train_step_begin 2, train_step_end 2, "
+        "eval_begin 0, eval_epoch_begin 0, eval_epoch_end 0, eval_end 0, train_epoch_end 2, train_end 2"
+    )
+    assert journal.fields["metrics"] == {"accuracy": 1.0}
+
+
+def test_cb1_accumulation_makes_one_step_of_several_calls():
+    model, optimizer, criterion, data = training()
+    journal = Journal()
+    with watch(model, optimizer, journal, loss=criterion):
+        train(model, optimizer, criterion, data, accumulation=2)
+    assert [call for call in journal.calls if "step_end" in call] == [f"train_step_end {step}" for step in (1, 2, 3)]
+    assert journal.fields["micro_step"] == 6
+
+
+def test_an_exception_at_step_2_closes_everything(tmp_path):
+    model, optimizer, criterion, data = training()
+    journal = Journal()
+    with pytest.raises(ValueError, match="boom"), watch(model, optimizer, [SummaryCollector(tmp_path, 1), journal], loss=criterion):
+        train(model, optimizer, criterion, data, fail_at=2)
+    assert journal.left == [ValueError]
+    assert list(scalars(tmp_path)["loss"]) == [1, 2]    # of the second step what it had reported
+    assert steps(tmp_path, "histogram", "0.weight/auto") == [1]
+    assert not (model._forward_pre_hooks | criterion._forward_hooks)
+
+
+def test_a_run_is_continued(tmp_path):
+    model, optimizer, criterion, data = training()
+    for half, done in ((data[:4], 0), (data[2:], 2)):    # the first one went further than its last checkpoint
+        with watch(model, optimizer, SummaryCollector(tmp_path, 1), loss=criterion, initial_step=done):
+            train(model, optimizer, criterion, half)
+    assert Run(tmp_path).scalars("loss").step.tolist() == STEPS
+
+
+def test_evaluation_is_apart_and_at_the_step_of_training(tmp_path):
+    model, optimizer, criterion, data = training(2)
+    with watch(model, optimizer, SummaryCollector(tmp_path, 1), loss=criterion) as watching:
+        train(model, optimizer, criterion, data)
+        model.eval()
+        with watching.evaluation(), torch.no_grad():
+            watching.report({"loss": criterion(model(data[0][0]), data[0][1])}, accuracy=0.5)
+        model.train()
+        train(model, optimizer, criterion, data)
+    assert list(scalars(tmp_path)["loss"]) == [1, 2, 3, 4]
+    assert list(scalars(tmp_path)["eval/loss"]) == list(scalars(tmp_path)["eval/accuracy"]) == [2]
+
+
+def test_a_report_before_the_update_belongs_to_the_step_and_one_after_it_comes_in_any_case(tmp_path):
+    model, optimizer, criterion, data = training()
+    with watch(model, optimizer, SummaryCollector(tmp_path, 4)) as watching:
+        for inputs, targets in data:
+            optimizer.zero_grad()
+            loss = criterion(model(inputs), targets)
+            loss.backward()
+            watching.report(before=loss)
+            optimizer.step()
+            watching.report(after=loss)
+    assert list(scalars(tmp_path)["before"]) == [1, 4, 6]
+    assert list(scalars(tmp_path)["after"]) == STEPS
+
+
+def test_other_optimizers_are_none_of_its_business():
+    model, optimizer, criterion, data = training()
+    other, others, _, _ = training()
+    with watch(model, optimizer, journal := Journal(), loss=criterion):
+        train(other, others, torch.nn.MSELoss(), data)
+    assert not any("step" in call for call in journal.calls)
+
+
+def test_a_model_that_is_not_called_itself_has_steps_all_the_same():
+    model, optimizer, criterion, data = training(2)
+    with watch(model, optimizer, journal := Journal()):
+        for inputs, targets in data:
+            criterion(model[2](model[0](inputs)), targets).backward()
+            optimizer.step()
+    assert [call for call in journal.calls if "step_end" in call] == ["train_step_end 1", "train_step_end 2"]
+
+
+def test_copies_of_the_model_are_not_watched():
+    model, optimizer, criterion, data = training(2)
+    with watch(model, optimizer, journal := Journal(), loss=criterion):
+        average = copy.deepcopy(model)
+        buffer = io.BytesIO()
+        torch.save(model, buffer)
+        buffer.seek(0)
+        loaded = torch.load(buffer, weights_only=False)
+        for clone in (average, loaded):
+            clone(data[0][0])
+    assert not any("step" in call for call in journal.calls)
+
+
+def test_the_same_collector_watches_one_training_after_the_other(tmp_path):
+    collector = SummaryCollector(tmp_path, 1)
+    for done in (0, 6):
+        model, optimizer, criterion, data = training()
+        with watch(model, optimizer, collector, loss=criterion, initial_step=done):
+            train(model, optimizer, criterion, data)
+    assert list(scalars(tmp_path)["loss"]) == list(range(1, 13))
+
+
+def test_a_wish_to_stop_is_handed_on():
+    model, optimizer, criterion, data = training()
+    with watch(model, optimizer, Journal(stop_at=3), loss=criterion) as watching:
+        for batch in data:
+            train(model, optimizer, criterion, [batch])
+            if watching.stop_requested:
+                break
+    assert watching.step == 3
+
+
+def test_what_is_no_optimizer_is_refused():
+    with pytest.raises(TypeError, match=r"optimizer: a torch\.optim\.Optimizer.*got int"):
+        watch(torch.nn.Linear(1, 1), 3, Journal())
+
+
+PROGRAM = """
+import sys, torch
+from testkit.training import Journal
+from summarykit.integrations.torch import watch
+class Told(Journal):
+    def __exit__(self, kind, error, trace):
+        print("left by", kind and kind.__name__, flush=True)
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+watch(model, optimizer, Told())
+model(torch.ones(1, 2)).sum().backward()
+optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("end", "told"), [("", "left by None"), ("raise ValueError", "left by ValueError")])
+def test_the_end_of_the_program_is_the_end(run_script, tmp_path, end, told):
+    done = run_script(PROGRAM + end, cwd=tmp_path, env={"PYTHONPATH": f"{CHECKOUT}:{CHECKOUT / 'tests'}"})
+    assert told in done.stdout
