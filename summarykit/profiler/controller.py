@@ -38,6 +38,7 @@ class Controller:
         between: for callbacks: what was since the last step belongs to none.
         phase: makes a context manager that records a phase of a step.
         windows: all windows so far.
+        told: whether whoever opens windows also tells of the steps in them.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -45,7 +46,8 @@ class Controller:
         self.windows: list[Window] = []
         self.notices = Notices()
         self._plan = plan
-        self._count = self._period = 0
+        self.told = plan.schedule is not None
+        self._count = self._due = 0
         self._lock = threading.RLock()
         self._off()
 
@@ -79,7 +81,7 @@ class Controller:
         """Open a window; where its files cannot be made that is said, and nothing is recorded. True where one is open."""
         with self._lock:
             try:
-                window = Window(self._plan, warming)
+                window = Window(self._plan, self.told, warming)
             except OSError as error:
                 reason = error.strerror or type(error).__name__
                 self.notices.once(reason, "profiler: nothing is recorded: %s: %s", self._plan.output_path, reason)
@@ -124,23 +126,30 @@ class Controller:
         number = self._count if step is None else step
         if window := self.window:
             window.steps.step(number)
-        self._follow(number)
+        if self._count >= self._due:
+            self._follow(number)
+
+    def _waiting(self, step: int | None = None) -> None:
+        """What ``step`` is while a schedule waits."""
+        self._count += 1
+        if self._count >= self._due:
+            self._follow(self._count if step is None else step)
 
     def _follow(self, number: int = 0) -> None:
         """Do what the schedule says of the coming step."""
         schedule = self._plan.schedule
         assert schedule is not None
-        action, period = schedule(self._count), schedule.period(self._count)
+        action = schedule(self._count)
         window = self.window
-        if window and (action is Action.NONE or period != self._period):
+        if window and action is Action.RECORD and window.warming:
+            window.keep()
+        elif window:
             self.close("schedule")
             window = None
-        if action is not Action.NONE and window is None and self.open(action is Action.WARMUP):
+        if window is None and action is not Action.NONE and self.open(action is Action.WARMUP):
             self.windows[-1].steps.begin(number + 1)
-        elif window and window.warming and action is Action.RECORD:
-            window.keep()
-        self._period = period
-        self.step = self._scheduled
+        self._due = schedule.until(self._count)
+        self.step = self._waiting if action is Action.NONE else self._scheduled
 
 
 _open: set[Controller] = set()

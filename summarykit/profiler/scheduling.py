@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from enum import Enum
 
@@ -33,10 +34,16 @@ class Schedule:
             return Action.NONE
         return Action.WARMUP if place < self.wait + self.warmup else Action.RECORD
 
-    def period(self, step: int) -> int:
-        """The number of the period that a step belongs to, from 0."""
+    def until(self, step: int) -> int:
+        """The next step at which something else may happen than in this one: another action, or another period."""
+        if step < self.skip_first:
+            return self.skip_first
         past = step - self.skip_first + (self.wait if self.skip_first_wait else 0)
-        return past // (self.wait + self.warmup + self.active)
+        period, place = divmod(past, self.wait + self.warmup + self.active)
+        if self.repeat and period >= self.repeat:
+            return sys.maxsize
+        edges = (self.wait, self.wait + self.warmup, self.wait + self.warmup + self.active)
+        return step + next(edge for edge in edges if edge > place) - place
 
 
 def schedule(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from itertools import pairwise
 from types import TracebackType
@@ -11,6 +12,7 @@ from summarykit.notices import logger
 from summarykit.profiler.profiler import Profiler
 from summarykit.training.callback import Callback
 from summarykit.training.context import RunContext
+from summarykit.training.marks import unwatched
 
 Ranges = tuple[tuple[int, int], ...]
 
@@ -36,6 +38,7 @@ class Toggle(Callback):
         self._owner = profiler is None
         self.report: Any = None
         self.profiler = Profiler(start_profile=False) if profiler is None else profiler
+        self.profiler.told = True
         self._depth = 0
         self._mine = False
         self._opened: set[tuple[int, int]] = set()
@@ -82,10 +85,14 @@ class Toggle(Callback):
         if not any(start <= number + 1 <= stop for start, stop in self._opened):
             self._close()
 
+    def _reached(self) -> int:
+        """The last step or epoch of the training."""
+        return self._last
+
     def _say_unreached(self) -> None:
         for start, stop in self.ranges:
             if (start, stop) not in self._opened:
-                told = type(self).__name__, start, stop, self.unit, self._last, self.unit
+                told = type(self).__name__, start, stop, self.unit, self._reached(), self.unit
                 logger.warning("%s(%d, %d): the training ended at %s %d: 0 %ss were recorded", *told)
 
 
@@ -118,14 +125,16 @@ class StopAtStep(Toggle):
             TypeError, ValueError: no integers, or a range that is empty, begins before 1 or overlaps with another.
         """
         super().__init__(start_step, stop_step, profiler)
-        self._stride = 1
-        self._begun = 0
+        self._stride = self._hooks = self._alarm = 0
+        self._params: dict[str, Any] = {}
 
     def on_train_begin(self, run_context: RunContext) -> None:
         """See ``Callback``."""
-        done = int(run_context.original_args().get("cur_step_num", 0) or 0)
-        self._begun, self._last = 0, done
-        self._open_for(done + 1, done + 1)
+        self._params = run_context.original_args()
+        self._last = self._reached()
+        self._stride, self._hooks = 1, 0
+        self._watch()
+        self._open_for(self._last + 1, self._last + 1)
 
     def on_train_epoch_begin(self, run_context: RunContext) -> None:
         """See ``Callback``: what came before the epoch is not part of its first step."""
@@ -138,7 +147,6 @@ class StopAtStep(Toggle):
     def on_train_step_begin(self, run_context: RunContext) -> None:
         """See ``Callback``."""
         step = run_context.original_args()["cur_step_num"]
-        self._begun = step
         self._open_for(step, step + self._stride - 1)
         self.profiler.step_begin(step)
 
@@ -149,6 +157,24 @@ class StopAtStep(Toggle):
         self.profiler.step_end(step)
         self._ended(step)
         self._open_for(step + 1, step + self._stride)
+        self._alarm = min((start for start, stop in self.ranges if (start, stop) not in self._opened), default=sys.maxsize) - self._stride
+        if not self.profiler.recording and self._hooks > 1 and step < self._alarm:
+            self.on_train_step_begin = unwatched    # type: ignore[method-assign]  # far from a window a step costs a comparison
+            self.on_train_step_end = self._far    # type: ignore[method-assign]
+
+    def _far(self, run_context: RunContext) -> None:
+        """What the end of a step is while no window is near."""
+        if run_context.original_args()["cur_step_num"] >= self._alarm:
+            self._last = run_context.original_args()["cur_step_num"] - self._stride
+            self._watch()
+            self.on_train_step_end(run_context)
+
+    def _watch(self) -> None:
+        for hook in ("on_train_step_begin", "on_train_step_end"):
+            self.__dict__.pop(hook, None)
+
+    def _reached(self) -> int:
+        return int(self._params.get("cur_step_num", 0) or 0)
 
     def _learn(self, step: int) -> None:
         """How many steps lie between two hooks."""
@@ -157,6 +183,7 @@ class StopAtStep(Toggle):
             what = "StopAtStep: the hooks of steps come once for %d steps here: windows begin and end with these; use StopAtEpoch"
             self.profiler.notices.once("stride", what, stride)
         self._stride = max(1, stride)
+        self._hooks += 1
 
 
 class StopAtEpoch(Toggle):

@@ -43,11 +43,12 @@ class Window:
         closed: True after ``close``.
     """
 
-    def __init__(self, plan: Plan, warming: bool = False) -> None:
+    def __init__(self, plan: Plan, told: bool = False, warming: bool = False) -> None:
         """Open a window.
 
         Args:
             plan: what the profiler was asked for.
+            told: whether it is sure that steps will be told of.
             warming: keep nothing before ``keep`` is called.
 
         Raises:
@@ -58,7 +59,7 @@ class Window:
         self.warming = warming
         self.closed = False
         self._tape = Tape()
-        self._site = Site(self._tape, self.records.parent, self.records.stem, plan.max_bytes)
+        self._site = Site(self._tape, self.records.parent, self.records.stem, plan.max_bytes, told)
         self.steps = Steps(self._tape, self._site.listeners)
         head = {**_facts(), "rank": rank, "world_size": world_size, "keep": plan.keep, "max_bytes": plan.max_bytes}
         self._store = Store(self._tape, self.records, head, KEEP[plan.keep](self.records, plan.max_bytes, plan.max_seconds))

@@ -29,6 +29,7 @@ class Site:
         directory: of the window; traces that others write go there.
         stem: begins the names of such files: ``"rank_0"``.
         max_bytes: limit of the window.
+        told: whether it is sure that steps will be told of.
         listeners: who is told of every step.
         workers: numbers of the processes that work for this one (of a data loader), for what watches processes.
     """
@@ -37,6 +38,7 @@ class Site:
     directory: Path
     stem: str
     max_bytes: int
+    told: bool = False
     listeners: list[StepListener] = field(default_factory=list)
     workers: set[int] = field(default_factory=set)
 

@@ -125,7 +125,7 @@ def _identity(group: Any) -> int:
         return 0
     distributed: Any = sys.modules["torch.distributed"]
     ranks = distributed.get_process_group_ranks(group)
-    return 0 if len(ranks) == distributed.get_world_size() else ranks[0] << 32 | len(ranks)    # type: ignore[attr-defined]
+    return 0 if len(ranks) == distributed.get_world_size() else ranks[0] << 32 | len(ranks)
 
 
 class Communication(Hooked):

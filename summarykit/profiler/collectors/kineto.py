@@ -46,8 +46,10 @@ class Kineto(Collector):
         return "torch.autograd.profiler" in sys.modules and bool(sys.modules["torch"].profiler.kineto_available())
 
     def start(self) -> None:
-        """See ``Collector``: to be ready is to listen to the steps."""
+        """See ``Collector``: where it is not sure that there will be steps it waits for the first of them."""
         self.site.listeners.append(self)
+        if self.site.told:
+            self._begin()
 
     def stop(self) -> None:
         """See ``Collector``."""
