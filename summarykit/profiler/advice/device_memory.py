@@ -22,7 +22,7 @@ def check(report: Report) -> Iterator[Advice]:
                     rule="device_memory",
                     title=f"device {int(device)} had {peak / size:.0%} of its memory allocated",
                     evidence=f"{peak / 1e9:.3g} of {size / 1e9:.3g} GB",
-                    change="smaller batches, activation checkpointing, mixed precision: a little more, and the allocator frees and asks again",
+                    change="smaller batches, activation checkpointing, mixed precision: near the limit the allocator frees and asks again",
                     check="peak below 90 %",
                     confidence="high",
                 )

@@ -21,13 +21,13 @@ def check(report: Report) -> Iterator[Advice]:
 
 def _advice(profile: Profile, device: int, use: float, span: float) -> Advice:
     count = profile.step_times["count"]
-    late = float(profile.idle["time"][(profile.idle["device"] == device) & (profile.idle["cause"] == "host")].sum())
+    late = profile.idle["time"][(profile.idle["device"] == device) & (profile.idle["cause"] == "host")].max(initial=0.0)
     return Advice(
         rule="gpu_utilization",
         title=f"device {device} is busy {use:.1%} of the time",
-        evidence=f"waiting for the host makes {late:.3g} ms of {span:.3g} ms (added up over its streams)",
-        change="larger batches; fewer, larger kernels (torch.compile, CUDA graphs, fused optimizers); no .item() or print of device values in "
-        "the loop; look at data wait first",
+        evidence=f"one of its streams waits for the host {late:,.3f} ms of {span:,.3f} ms",
+        change="larger batches; fewer, larger kernels (torch.compile, CUDA graphs, fused optimizers); no .item() or print of device values "
+        "in the loop; look at data wait first",
         check="utilization above 50 %",
         gain_ms=span * (_LEAST - use) / count if count else 0.0,
         gain=_LEAST - use if count else 0.0,

@@ -20,7 +20,7 @@ def check(report: Report) -> Iterator[Advice]:
             title=f"the others wait for rank {found['rank'][row]}",
             evidence=f"last in {found['last'][row]:.0%} of {found['steps'][row]} steps, {late:.3g} ms after the last but one; "
             f"all others together wait {found['waited_for'][row]:.3g} ms a step",
-            change="compare that rank's data, host and device with the others': a slower disk, a busy or throttled machine, more data in its shard",
+            change="compare that rank's data, host and device with the others': a slow disk, a busy or throttled machine, longer samples",
             check="no rank last in more than its share of the steps",
             gain_ms=late,
             gain=late / step if step else 0.0,

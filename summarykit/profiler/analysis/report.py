@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summarykit.profiler.analysis.costs import costs
 from summarykit.profiler.analysis.profile import Profile
 from summarykit.profiler.analysis.stragglers import stragglers
 from summarykit.profiler.recording import Recording, Table
@@ -59,11 +61,44 @@ class Report:
     @cached_property
     def advice(self) -> list[Advice]:
         """What to change, what gains most first; empty where there is nothing to gain."""
-        from summarykit.profiler.advice import advise    # its rules look at reports
+        from summarykit.profiler.advice import advise  # its rules look at reports
 
         return advise(self)
+
+    @cached_property
+    def costs(self) -> Table:
+        """What the profiler itself took: ``rank``, ``collector``, ``calls``, and in ms ``time``, ``start``, ``stop``."""
+        return costs(self.recordings)
 
     @property
     def skipped(self) -> Counter[str]:
         """What could not be read, by reason."""
         return sum((recording.skipped for recording in self.recordings), Counter())
+
+    def __str__(self) -> str:
+        """The report for the terminal."""
+        from summarykit.profiler.report_text import text  # it knows reports
+
+        return text(self)
+
+    def to_json(self) -> str:
+        """The report for programs; see ``report_json.document``."""
+        from summarykit.profiler.report_json import text
+
+        return text(self)
+
+    def to_html(self) -> str:
+        """The report as one page that loads nothing, with a picture of the timeline."""
+        from summarykit.profiler.report_html import page
+
+        return page(self)
+
+    def write_timeline(self, path: str | os.PathLike[str]) -> None:
+        """Write a Chrome trace for Perfetto; see ``timeline.write_timeline``.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        from summarykit.profiler.timeline import write_timeline
+
+        write_timeline(self.recordings, path)

@@ -19,7 +19,7 @@ _WORDS = {category.name.lower(): Kind(category, category in _DEVICE) for categor
     "hostcpuops": Kind(Category.HOST_OP),
     "gpuops": Kind(Category.KERNEL, device=True),
 }
-_STEP = re.compile(r"(?:step|iteration)[ #_]*(\d+)$", re.IGNORECASE)
+_STEP = re.compile(r"(?:profiler)?(?:step|iteration)[ #_]*(\d+)$", re.IGNORECASE)
 
 
 def sniff(path: Path) -> bool:

@@ -51,7 +51,8 @@ _WANTED = Wanted(
 def sniff(path: Path) -> bool:
     """Whether a file of JSON has one of Kineto's own words in its first 64 kB."""
     text = beginning(path, 1 << 16)
-    return text.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") and any(mark in text for mark in _MARKS)
+    is_trace = text.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") and (b'"ph"' in text or b'"schemaVersion"' in text)
+    return is_trace and any(mark in text for mark in _MARKS)
 
 
 def parse(path: Path) -> list[Recording]:

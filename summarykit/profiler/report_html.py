@@ -1,0 +1,153 @@
+"""A report as one page that loads nothing, neither from the network nor a script: tables, bars and pictures in SVG."""
+
+from __future__ import annotations
+
+import html
+import re
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summarykit import __version__
+from summarykit.profiler.analysis.phases import SHOWN
+from summarykit.profiler.sheet import number, share, size
+from summarykit.profiler.timeline_svg import COLOURS, picture
+from summarykit.shapes import Array
+
+if TYPE_CHECKING:
+    from summarykit.profiler.analysis.profile import Profile
+    from summarykit.profiler.analysis.report import Report
+    from summarykit.profiler.recording import Table
+
+_ROWS = 25
+_PHASES = dict(zip((*SHOWN, "other"), ("#2aa198", "#a45bb0", "#61a36b", "#5b8ff9", "#d9822b", "#d94b5e", "#8c564b", "#c9ced6"), strict=True))
+
+
+def page(report: Report) -> str:
+    """The page as text, in ASCII."""
+    form = Path(__file__).with_name("report.html").read_text(encoding="ascii")
+    title = f"profile of {report.recordings[0].path.name}" if report.profiles else "profile"
+    parts = {
+        "@TITLE@": html.escape(title),
+        "@NOTE@": f"{time.strftime('%Y-%m-%d %H:%M')}, summarykit {__version__}",
+        "@BODY@": "\n".join(_body(report)) if report.profiles else "<p>nothing was recorded</p>",
+    }
+    text = re.sub("|".join(parts), lambda found: parts[found.group()], form)
+    return text.encode("ascii", "xmlcharrefreplace").decode()
+
+
+def _body(report: Report) -> Iterator[str]:
+    yield _section("Advice", _advice(report))
+    if len(report.profiles) > 1:
+        yield _section("Ranks", _table(report.stragglers) or "<p>no collectives that every rank took part in</p>")
+    for profile in report.profiles:
+        several = f" (rank {profile.recording.rank})" if len(report.profiles) > 1 else ""
+        yield _section(f"Steps{several}", _steps(profile))
+        yield _section(f"Timeline{several}", _legend(profile) + picture(profile))
+        yield from _tables(profile, several)
+    yield _section("What the profiler itself took, ms", _table(report.costs))
+    yield _section("Not read", ", ".join(f"{count:,} {html.escape(reason)}" for reason, count in report.skipped.most_common()))
+
+
+def _tables(profile: Profile, several: str) -> Iterator[str]:
+    for side in ("host", "device"):
+        found = profile.operators
+        chosen = found["side"] == side if found.rows else np.empty(0, np.bool_)
+        yield _section(f"Operators of the {side}, ms{several}", _table(_chosen(found, chosen), {"side"}))
+    yield _section(f"Devices, ms{several}", _table(profile.devices))
+    yield _section(f"Idle between kernels, ms{several}", _table(profile.idle))
+    yield _section(f"Python, ms{several}", _table(profile.python))
+    yield _section(f"Memory, bytes{several}", _table(profile.memory))
+    yield _section(f"Meanwhile{several}", _table(profile.counters))
+
+
+def _section(title: str, content: str) -> str:
+    return f"<section><h2>{html.escape(title)}</h2>\n{content}</section>" if content else ""
+
+
+def _advice(report: Report) -> str:
+    if not report.advice:
+        return "<p>Nothing to gain: no rule applies.</p>"
+    items = []
+    for each in report.advice:
+        gain = f" <b>up to {number(each.gain_ms)} ms a step, {share(each.gain)}</b>" if each.gain_ms else ""
+        told = [html.escape(text) for text in (each.title, each.evidence, each.change, each.check)]
+        items.append(f"<li>{told[0]}{gain} <i>(confidence {each.confidence})</i><br>{told[1]}<br>&rarr; {told[2]}<br>check: {told[3]}</li>")
+    return f"<ol>{''.join(items)}</ol>"
+
+
+def _steps(profile: Profile) -> str:
+    times = profile.step_times
+    if not times["count"]:
+        return ""
+    figures = ", ".join(f"{name} {number(times[name])}" for name in ("median", "mean", "p90", "p99", "min", "max"))
+    found = profile.input
+    wait = f"Input: {found['verdict']} ({share(found['share'])} of the step time)."
+    return f"<p>{times['count']:,} steps, ms: {figures}. {wait}</p>{_stacked(profile)}{_means(profile)}"
+
+
+def _means(profile: Profile) -> str:
+    total = profile.step_times["mean"]
+    cells = []
+    for name, colour in _PHASES.items():
+        mean = float(profile.phases[name].mean())
+        if mean:
+            box = f'<td><div class=bar style="width:{mean / total * 300:.1f}px;background:{colour}"></div></td>'
+            cells.append(f"<tr><td class=l>{name}</td><td>{number(mean)}</td><td>{share(mean / total)}</td>{box}</tr>")
+    return f"<table><tr><th class=l>phase<th>ms a step<th>share<th></tr>{''.join(cells)}</table>"
+
+
+def _stacked(profile: Profile, width: int = 1060, height: int = 140) -> str:
+    """The steps as bars of their phases; of many steps some, evenly spread."""
+    steps = profile.phases
+    chosen = np.unique(np.linspace(0, steps.rows - 1, min(steps.rows, 200)).astype(int)).tolist()
+    top, wide = float(steps["total"].max()), width / len(chosen)
+    boxes = []
+    for place, row in enumerate(chosen):
+        level = 0.0
+        for name, colour in _PHASES.items():
+            tall = float(steps[name][row]) / top * height
+            level += tall
+            if tall >= 0.2:
+                where = f'x="{place * wide:.1f}" y="{height - level:.1f}" width="{max(wide - 0.5, 0.5):.1f}" height="{tall:.1f}"'
+                boxes.append(f'<rect {where} fill="{colour}"><title>step {steps["step"][row]}, {name}: {number(steps[name][row])} ms</title></rect>')
+    return f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="steps">{"".join(boxes)}</svg>'
+
+
+def _legend(profile: Profile) -> str:
+    there = set(np.unique(profile.recording.spans.category).tolist())
+    shown = [(category, colour) for category, colour in COLOURS.items() if int(category) in there]
+    words = "".join(f'<span style="background:{colour}"></span>{category.name.lower().replace("_", " ")} ' for category, colour in shown)
+    return f"<p class=legend>{words}</p>" if shown else ""
+
+
+def _chosen(table: Table, rows: Array) -> Table:
+    return type(table)({name: column[rows] for name, column in table.items()})
+
+
+def _table(table: Table, without: Sequence[str] | set[str] = ()) -> str:
+    """A table of at most some rows."""
+    if not table.rows:
+        return ""
+    names = [name for name in table if name not in without]
+    head = "".join(f"<th{_side(table[name])}>{html.escape(name.replace('_', ' '))}" for name in names)
+    rows = ["".join(f"<td{_side(table[name])}>{_cell(name, table[name][row])}" for name in names) for row in range(min(table.rows, _ROWS))]
+    more = f"<p class=note>{table.rows - _ROWS:,} more rows</p>" if table.rows > _ROWS else ""
+    return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>{more}"
+
+
+def _side(column: Array) -> str:
+    return " class=l" if column.dtype == object else ""
+
+
+def _cell(name: str, value: object) -> str:
+    if name in ("share", "utilization", "overlapped", "empty", "zero") and isinstance(value, float):
+        return share(value)
+    if name in ("peak", "last", "allocated", "growth") and isinstance(value, float):
+        return size(value)
+    if isinstance(value, float | np.floating):
+        return number(float(value))
+    return html.escape(f"{value:,}" if isinstance(value, int | np.integer) and name == "count" else str(value))

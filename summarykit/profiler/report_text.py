@@ -1,0 +1,197 @@
+"""A report for the terminal: what matters first, nothing that is empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from summarykit.profiler.analysis.phases import SHOWN
+from summarykit.profiler.sheet import bar, cut, number, share, sheet, size, wrapped
+
+if TYPE_CHECKING:
+    from summarykit.profiler.analysis.profile import Profile
+    from summarykit.profiler.analysis.report import Report
+    from summarykit.profiler.recording import Table
+
+_TOP = 10
+
+
+def text(report: Report) -> str:
+    """The report as text, in lines of about a hundred columns."""
+    if not report.profiles:
+        return "nothing was recorded\n"
+    lines = [line for profile in report.profiles[:1] for part in _PARTS for line in part(profile)]
+    return "\n".join([*_head(report), *lines, *_ranks(report), *_advice(report), *_costs(report), *_skipped(report)]) + "\n"
+
+
+def _head(report: Report) -> Iterator[str]:
+    first = report.profiles[0].recording
+    ranks = f", {len(report.profiles)} recordings; rank {first.rank} is shown" if len(report.profiles) > 1 else ""
+    world = f", rank {first.rank} of {first.world_size}" if first.world_size > 1 and not ranks else ""
+    yield f"{cut(str(first.path), 72)} ({first.source}{world}{ranks})"
+
+
+def _steps(profile: Profile) -> Iterator[str]:
+    times = profile.step_times
+    if not times["count"]:
+        start, end = profile.window
+        yield f"\nno steps; {number((end - start) / 1e6)} ms recorded, {len(profile.recording.spans):,} spans"
+        return
+    numbers = profile.steps["step"]
+    which = f"{times['count']:,} steps ({numbers[0]} to {numbers[-1]})" if times["count"] > 1 else f"1 step ({numbers[0]})"
+    yield f"\n{which}, ms a step"
+    names = ("median", "mean", "p90", "p99", "min", "max")
+    yield from sheet([*names, "spread"], [[*(number(times[name]) for name in names), share(times["spread"])]])
+    if times["first"]:
+        some = "first step" if times["first"] == 1 else f"first {times['first']} steps"
+        yield f"  the {some} took {number(times['first_extra'])} ms more than later ones do"
+    changes = profile.changes
+    for step, before, after in zip(*(changes[name].tolist() for name in ("step", "before", "after")), strict=True):
+        yield f"  from step {step} on: {number(after)} ms instead of {number(before)}"
+
+
+def _phases(profile: Profile) -> Iterator[str]:
+    total = profile.step_times.get("mean", 0.0)
+    if not total:
+        return
+    yield "\nphases, ms a step"
+    means = {name: float(profile.phases[name].mean()) for name in (*SHOWN, "other")}
+    yield from sheet(("<", "", "", "<"), [[name, number(mean), share(mean / total), bar(mean / total)] for name, mean in means.items() if mean])
+    classic = {name: float(profile.classic[name].mean()) for name in ("iteration_interval", "fp_and_bp", "tail")}
+    parts = ", ".join(f"{name.replace('_', ' ')} {number(mean)} ms ({share(mean / total)})" for name, mean in classic.items())
+    yield f"  {parts}"
+
+
+def _input(profile: Profile) -> Iterator[str]:
+    found = profile.input
+    if found.get("mean"):
+        wait = f"{number(found['mean'])} ms a step ({share(found['share'])}), p99 {number(found['p99'])}, first batch {number(found['first'])}"
+        yield f"\ninput: {found['verdict']}; wait {wait}"
+
+
+def _devices(profile: Profile) -> Iterator[str]:
+    found = profile.devices
+    if not found.rows:
+        return
+    yield "\ndevices, ms"
+    names = ("compute", "communication", "memory", "overlap", "idle")
+    rows = [
+        [str(found["device"][row]), share(found["utilization"][row]), *(number(found[name][row]) for name in names)] for row in range(found.rows)
+    ]
+    yield from sheet(["device", "busy", *names], rows)
+    causes = profile.idle
+    for row in range(causes.rows):
+        told = _CAUSES[causes["cause"][row]]
+        if causes["time"][row] >= 0.01 * found["idle"].max():
+            yield f"  stream {causes['stream'][row]}: {number(causes['time'][row])} ms in {causes['count'][row]:,} gaps {told}"
+
+
+_CAUSES = {
+    "host": "because the host launched late",
+    "launch": "between kernels, the device's own",
+    "other": "waiting for other streams",
+}
+
+
+def _operators(profile: Profile) -> Iterator[str]:
+    for side, title in (("host", "operators of the host"), ("device", "operators of the device")):
+        found = profile.operators
+        chosen = [row for row in range(found.rows) if found["side"][row] == side][:_TOP]
+        if chosen:
+            yield f"\n{title}, ms"
+            names = [name for name in ("self", "total", "mean", "p99") if name in found]
+            rows = [
+                [cut(found["name"][row]), f"{found['count'][row]:,}", *(number(found[name][row]) for name in names), _shared(found, row)]
+                for row in chosen
+            ]
+            yield from sheet(["<", "calls", *names, "share"], rows)
+
+
+def _shared(found: Table, row: int) -> str:
+    return share(float(found["share"][row])) if "share" in found else ""
+
+
+def _python(profile: Profile) -> Iterator[str]:
+    found = profile.python
+    if found.rows:
+        yield "\nPython, ms"
+        rows = [
+            [cut(found["function"][row], 40), cut(f"{found['file'][row]}:{found['line'][row]}" if found["file"][row] else "", 44)]
+            + [number(found[name][row]) for name in ("self", "total")]
+            for row in range(min(found.rows, _TOP))
+        ]
+        yield from sheet(["<", "<", "self", "total"], rows)
+
+
+def _memory(profile: Profile) -> Iterator[str]:
+    found = profile.memory
+    if found.rows:
+        yield "\nmemory"
+        rows = [
+            ["host" if found["device"][row] < 0 else f"device {found['device'][row]:.0f}"]
+            + [size(found[name][row]) for name in ("peak", "last", "allocated", "growth")]
+            + [f"{found['allocations'][row]:,.0f}"]
+            for row in range(found.rows)
+        ]
+        yield from sheet(["<", "peak", "last", "allocated", "growth a step", "allocations"], rows)
+
+
+def _counters(profile: Profile) -> Iterator[str]:
+    found = profile.counters
+    if found.rows:
+        yield "\nmeanwhile"
+        names = ("mean", "min", "median", "p90", "max", "last")
+        rows = [[cut(found["counter"][row], 40), *(number(found[name][row]) for name in names)] for row in range(found.rows)]
+        yield from sheet(["<", *names], rows)
+
+
+_PARTS = (_steps, _phases, _input, _devices, _operators, _python, _memory, _counters)
+
+
+def _ranks(report: Report) -> Iterator[str]:
+    if len(report.profiles) < 2:
+        return
+    yield "\nranks, ms a step"
+    late = report.stragglers
+    rows = []
+    for place, profile in enumerate(report.profiles):
+        mean = profile.step_times.get("mean", float("nan"))
+        wait, communication = (_mean(profile, name) for name in ("data wait", "communication"))
+        told = [share(late["last"][place]), number(late["lateness"][place])] if late.rows else ["", ""]
+        named = "<- the others wait for it" if late.rows and late["straggler"][place] else ""
+        rows.append([str(profile.recording.rank), number(mean), number(wait), number(communication), *told, named])
+    yield from sheet(["rank", "step", "data wait", "communication", "last to come", "late by", "<"], rows)
+
+
+def _mean(profile: Profile, phase: str) -> float:
+    return float(profile.phases[phase].mean()) if profile.steps.rows else float("nan")
+
+
+def _advice(report: Report) -> Iterator[str]:
+    yield "\nadvice"
+    if not report.advice:
+        yield "  nothing to gain: no rule applies"
+    for place, advice in enumerate(report.advice, 1):
+        gain = f" (up to {number(advice.gain_ms)} ms a step, {share(advice.gain)}; confidence {advice.confidence})" if advice.gain_ms else ""
+        yield from wrapped(f"{advice.title}{gain}", f"  {place}. ", 5)
+        yield from wrapped(advice.evidence, "     ", 5)
+        yield from wrapped(advice.change, "     -> ", 8)
+
+
+def _costs(report: Report) -> Iterator[str]:
+    found = report.costs
+    if found.rows:
+        yield "\nwhat the profiler itself took, ms"
+        names = ("time", "start", "stop")
+        rows = [
+            [str(found["rank"][row]) if len(report.profiles) > 1 else "", found["collector"][row], f"{found['calls'][row]:,}"]
+            + [number(found[name][row]) for name in names]
+            for row in range(found.rows)
+            if found["calls"][row] or found["start"][row] + found["stop"][row] >= 0.01
+        ]
+        yield from sheet(["<", "<", "calls", *names], rows, indent=0)
+
+
+def _skipped(report: Report) -> Iterator[str]:
+    if report.skipped:
+        yield "\nnot read: " + ", ".join(f"{count:,} {reason}" for reason, count in report.skipped.most_common())

@@ -1,0 +1,76 @@
+"""Aligned text: tables, bars and figures for the terminal."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Sequence
+
+_GAP = "  "
+
+
+def sheet(header: Sequence[str], rows: Iterable[Sequence[str]], indent: int = 2) -> list[str]:
+    """The lines of a table.
+
+    Args:
+        header: a title per column, of which none need be there; ``"<"`` before it puts the column to the left.
+        rows: a text per column each.
+        indent: blanks before each line.
+    """
+    titles = [title.lstrip("<") for title in header]
+    found = [*([titles] if any(titles) else []), *([_clean(cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*found, strict=True)]
+    left = [title.startswith("<") for title in header]
+    lines = [
+        _GAP.join(cell.ljust(width) if to_left else cell.rjust(width) for cell, width, to_left in zip(row, widths, left, strict=True))
+        for row in found
+    ]
+    return [" " * indent + line.rstrip() for line in lines]
+
+
+def number(value: float) -> str:
+    """About three digits, never an exponent: ``"0.031"``, ``"1.25"``, ``"69.4"``, ``"1,234"``; nothing for NaN."""
+    if not math.isfinite(value):
+        return ""
+    size = abs(value)
+    if size >= 99.95:
+        return f"{value:,.0f}"
+    decimals = 1 if size >= 9.995 else 2 if size >= 0.9995 else 3 if size >= 0.001 else 6
+    return f"{value:.{decimals}f}" if value else "0"
+
+
+def share(value: float) -> str:
+    """A share in percent; nothing for NaN."""
+    return f"{value:.1%}" if math.isfinite(value) else ""
+
+
+def size(value: float) -> str:
+    """Bytes, in thousands: ``"1.3 GB"``."""
+    units = ("B", "kB", "MB", "GB", "TB")
+    place = 0
+    while abs(value) >= 999.5 and place < len(units) - 1:
+        value, place = value / 1000, place + 1
+    return f"{value:.0f} {units[place]}" if not place or abs(value) >= 99.5 else f"{value:.1f} {units[place]}"
+
+
+def bar(value: float, width: int = 24) -> str:
+    """A share as a bar; what is not 0 is seen."""
+    eighths = math.ceil(min(max(value, 0.0), 1.0) * width * 8) if math.isfinite(value) else 0
+    return "█" * (eighths // 8) + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[eighths % 8]
+
+
+def cut(text: str, width: int = 56) -> str:
+    """A name on one line, its middle left out where it is long."""
+    text = _clean(text)
+    half = (width - 1) // 2
+    return text if len(text) <= width else f"{text[:half]}…{text[len(text) - (width - 1 - half) :]}"
+
+
+def wrapped(text: str, first: str, indent: int, width: int = 110) -> list[str]:
+    """A text in lines, ``first`` before the first one and blanks before the others."""
+    return textwrap.wrap(_clean(text), width, initial_indent=first, subsequent_indent=" " * indent, break_long_words=False)
+
+
+def _clean(text: str) -> str:
+    """On one line: what is no printable character (a terminal would obey it) becomes an escape."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

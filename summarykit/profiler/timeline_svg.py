@@ -1,0 +1,92 @@
+"""The timeline as a picture: some steps in the middle, a row a lane, at most one box a pixel."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+
+import numpy as np
+
+from summarykit.profiler.analysis.nesting import Nesting
+from summarykit.profiler.analysis.profile import Profile
+from summarykit.profiler.recording import Category, Spans
+from summarykit.shapes import Array, Ints
+
+WIDTH, ROW, LEFT = 1060, 15, 190
+_LANES, _LEVELS, _STEPS = 16, 5, 3
+COLOURS = {
+    Category.STEP: "#c9ced6",
+    Category.PHASE: "#5b8ff9",
+    Category.HOST_OP: "#61a36b",
+    Category.RUNTIME: "#b4a34c",
+    Category.KERNEL: "#d9822b",
+    Category.MEMCPY: "#a45bb0",
+    Category.MEMSET: "#c58bd0",
+    Category.COMMUNICATION: "#d94b5e",
+    Category.PYTHON: "#4c90b4",
+    Category.DATA: "#2aa198",
+    Category.GC: "#8c564b",
+    Category.OVERHEAD: "#999999",
+    Category.USER: "#9fb4d0",
+    Category.OTHER: "#bbbbbb",
+}
+
+
+def picture(profile: Profile) -> str:
+    """An ``<svg>`` element; empty where there are no spans."""
+    spans, (start, end) = profile.recording.spans, _window(profile)
+    stop = spans.start + spans.duration
+    chosen = np.flatnonzero((spans.start < end) & (stop > start) & ~spans.of(Category.OVERHEAD))
+    if not len(chosen) or end <= start:
+        return ""
+    rows = list(_rows(spans, chosen))
+    boxes = [box for row, (_, level) in enumerate(rows) for box in _boxes(spans, level, start, end, row)]
+    titles = [_title(label, row) for row, (label, _) in enumerate(rows) if label]
+    height = ROW * len(rows) + 24
+    axis = f'<text x="{LEFT}" y="{height - 6}">0</text><text x="{WIDTH}" y="{height - 6}" text-anchor="end">{(end - start) / 1e6:,.3f} ms</text>'
+    return f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="timeline">{"".join(titles)}{"".join(boxes)}{axis}</svg>'
+
+
+def _window(profile: Profile) -> tuple[int, int]:
+    """The steps in the middle, or everything where there are none."""
+    steps = profile.steps
+    if not steps.rows:
+        return profile.window
+    first = max(0, steps.rows // 2 - _STEPS // 2)
+    last = min(steps.rows, first + _STEPS) - 1
+    return int(steps["start"][first]), int(steps["end"][last])
+
+
+def _rows(spans: Spans, chosen: Ints) -> Iterator[tuple[str, Ints]]:
+    """Lanes with most in them, each level of nesting a row; the first of a lane has its title."""
+    lanes, counts = np.unique(spans.lane[chosen], return_counts=True)
+    busiest = lanes[np.argsort(-counts, kind="stable")][:_LANES]
+    for lane in sorted(busiest.tolist(), key=lambda each: (spans.lanes[each].device, each)):
+        here = chosen[spans.lane[chosen] == lane]
+        depth = Nesting(spans, here).depth
+        for level in range(min(int(depth.max()) + 1, _LEVELS)):
+            yield "" if level else spans.lanes[lane].title or f"thread {spans.lanes[lane].thread}", here[depth == level]
+
+
+def _title(label: str, row: int) -> str:
+    short = label if len(label) < 30 else f"{label[:28]}…"
+    return f'<text x="0" y="{ROW * row + 11}">{html.escape(short)}</text>'
+
+
+def _boxes(spans: Spans, chosen: Ints, start: int, end: int, row: int) -> Iterator[str]:
+    """Boxes from left to right; what begins in the same pixel as another one is drawn with the longest of them."""
+    scale = (WIDTH - LEFT) / (end - start)
+    left = (spans.start[chosen] - start).clip(0) * scale
+    width = np.minimum(spans.start[chosen] + spans.duration[chosen], end) * scale - np.maximum(spans.start[chosen], start) * scale
+    for place in _one_a_pixel(left, width).tolist():
+        span = chosen[place]
+        name = f"{spans.names[spans.name[span]]}: {spans.duration[span] / 1e6:,.3f} ms"
+        colour = COLOURS[Category(int(spans.category[span]))]
+        box = f'x="{LEFT + left[place]:.1f}" y="{ROW * row + 1}" width="{max(width[place], 0.6):.1f}" height="{ROW - 2}"'
+        yield f'<rect {box} fill="{colour}"><title>{html.escape(name[:200])}</title></rect>'
+
+
+def _one_a_pixel(left: Array, width: Array) -> Ints:
+    order = np.lexsort((-width, left.astype(np.int64)))
+    pixel = left[order].astype(np.int64)
+    return order[np.append(True, pixel[1:] != pixel[:-1])] if len(order) else order
