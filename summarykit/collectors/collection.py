@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from summarykit.collectors.part import Part
+from summarykit.collectors.schedule import Schedule
 from summarykit.collectors.tensor import total_steps
 from summarykit.notices import Notices
 from summarykit.summary.record import SummaryRecord
@@ -59,6 +60,7 @@ class Collection:
         self._begun = time.monotonic()
         self._previous: Place | None = None
         self._seen = step
+        self._schedule = Schedule(self._parts)
         self._decided: tuple[int, list[Part]] = (-1, [])
         self._collected: dict[Part, int] = {}
         self._total: int | None = None
@@ -84,6 +86,7 @@ class Collection:
         self._total = _last_step(params)
         for part in self._parts:
             self._ask(part.begin, params, self._sink)
+        self._schedule = Schedule(self._parts)
         self.record.record(self._seen)
 
     def step_begin(self, params: CallbackParams) -> None:
@@ -158,7 +161,7 @@ class Collection:
 
     def _let_go(self) -> None:
         """What is kept for ``stats()`` must not keep the network alive."""
-        self._params, self._parts, self._decided, self._collected = None, [], (-1, []), {}
+        self._params, self._parts, self._schedule, self._decided, self._collected = None, [], Schedule([]), (-1, []), {}
 
     def _close_training(self, params: CallbackParams, error: BaseException | None) -> None:
         outcome = Outcome.of(params, error, ended=self._ended)
@@ -174,10 +177,9 @@ class Collection:
         return self._parts if self._previous else []
 
     def _due(self, params: CallbackParams) -> list[Part]:
-        now = self._place(params)
-        if now.step != self._decided[0]:
-            final = now.step == self._total
-            self._decided = now.step, [part for part in self._parts if part.trigger.fires(now, self._previous, final)]
+        step = params["cur_step_num"]
+        if step != self._decided[0]:
+            self._decided = step, self._schedule.due(self._place(params), self._previous, step == self._total)
         return self._decided[1]
 
     def _collect(self, parts: list[Part], params: CallbackParams) -> None:

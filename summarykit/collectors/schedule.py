@@ -1,0 +1,34 @@
+"""Which parts are due at a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from summarykit.collectors.part import Part
+from summarykit.training.triggers import Place, Trigger
+
+
+class Schedule:
+    """Asks every rule once a step, however many parts share it: most of them do, and most steps are nobody's."""
+
+    def __init__(self, parts: Iterable[Part]) -> None:
+        """Take the parts with the rules that they have now."""
+        self._parts = list(parts)
+        self._rules: list[tuple[Trigger, list[Part]]] = []
+        for part in self._parts:
+            self._sharing(part.trigger).append(part)
+
+    def due(self, now: Place, previous: Place | None, final: bool) -> list[Part]:
+        """The parts that are due, in their order; see ``Trigger.fires`` for the arguments."""
+        fired = [parts for rule, parts in self._rules if rule.fires(now, previous, final)]
+        if len(fired) < 2:
+            return fired[0] if fired else []
+        chosen = {part for parts in fired for part in parts}
+        return [part for part in self._parts if part in chosen]
+
+    def _sharing(self, rule: Trigger) -> list[Part]:
+        for known, parts in self._rules:
+            if known == rule:
+                return parts
+        self._rules.append((rule, []))
+        return self._rules[-1][1]
