@@ -1,0 +1,68 @@
+"""Operators in functions of JAX, jitted or not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from summarykit import Loop, Run, SummaryCollector, ops
+
+jax = pytest.importorskip("jax")
+jnp = pytest.importorskip("jax.numpy")
+
+
+def loss(weights, x):
+    hidden = ops.histogram("hidden", jnp.tanh(x @ weights))
+    ops.scalar("mean", hidden.mean())
+    return (hidden**2).mean()
+
+
+def train(directory, step, steps=12):
+    weights, means = jnp.ones((4, 3)) * 0.1, []
+    x = jnp.arange(8.0).reshape(2, 4)
+    collector = [SummaryCollector(directory, collect_freq=5, keep_default_action=False)] if directory else []
+    with Loop(None, None, range(steps), 1, collector) as loop:
+        for _ in loop.steps():
+            means.append(float(jnp.tanh(x @ weights).mean()))
+            weights = step(weights, x)
+    return means, np.asarray(weights)
+
+
+def update(weights, x):
+    return weights - 0.1 * jax.grad(loss)(weights, x)
+
+
+def test_under_jit_the_steps_that_are_collected_are_recorded(tmp_path):
+    means, _ = train(tmp_path, jax.jit(update))
+    run = Run(tmp_path)
+    assert run.scalars("mean").step.tolist() == [1, 5, 10, 12]
+    np.testing.assert_allclose(run.scalars("mean").value, [means[step - 1] for step in (1, 5, 10, 12)], rtol=1e-5)
+    assert [each.value.count for each in run.histograms("hidden")] == [6] * 4
+
+
+def test_without_jit_too(tmp_path):
+    def forward(weights, x):
+        loss(weights, x)
+        return weights
+
+    train(tmp_path, forward)
+    assert Run(tmp_path).scalars("mean").step.tolist() == [1, 5, 10, 12]
+
+
+def test_the_training_is_the_same_bit_for_bit(tmp_path):
+    def plain(weights, x):
+        return weights - 0.1 * jax.grad(lambda weights: (jnp.tanh(x @ weights) ** 2).mean())(weights)
+
+    np.testing.assert_array_equal(train(tmp_path, jax.jit(update))[1], train(None, jax.jit(plain))[1])
+
+
+def test_in_a_scan_one_value_of_the_step_is_recorded(tmp_path):
+    def body(carry, x):
+        return ops.scalar("carry", carry + x), x
+
+    def forward(weights, x):
+        jax.lax.scan(body, 0.0, jnp.arange(4.0))
+        return weights
+
+    train(tmp_path, jax.jit(forward))
+    assert set(Run(tmp_path).scalars("carry").value.tolist()) <= {0.0, 1.0, 3.0, 6.0}

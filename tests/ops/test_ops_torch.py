@@ -1,0 +1,121 @@
+"""Operators in models of PyTorch: eager, compiled, traced, exported."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from summarykit import Loop, Run, SummaryCollector, ops
+from summarykit.ops import Gathering
+
+torch = pytest.importorskip("torch")
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = torch.nn.Linear(4, 4), torch.nn.Linear(4, 1)
+
+    def forward(self, x):
+        hidden = ops.histogram("hidden", torch.relu(self.first(x)))
+        ops.scalar("mean", hidden.mean())
+        ops.scalar("constant", 3.0)
+        return self.second(hidden).mean()
+
+
+class Plain(Net):
+    def forward(self, x):
+        return self.second(torch.relu(self.first(x))).mean()
+
+
+@pytest.fixture(autouse=True)
+def anew():
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+
+
+@pytest.fixture
+def gathering():
+    found = Gathering()
+    yield found
+    found.close()
+
+
+INPUT = torch.arange(8.0).reshape(2, 4)
+
+
+def train(model, net, directory=None, steps=12):
+    """Train a few steps; gives the means of the hidden values, as the model itself has them, and the weights."""
+    torch.manual_seed(0)
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    callbacks = [SummaryCollector(directory, collect_freq=5, keep_default_action=False)] if directory else []
+    means = []
+    with Loop(net, optimizer, range(steps), 1, callbacks) as loop:
+        for _ in loop.steps():
+            with torch.no_grad():
+                means.append(float(torch.relu(net.first(INPUT)).mean()))
+            optimizer.zero_grad()
+            model(INPUT).backward()
+            optimizer.step()
+    return means, [value.detach().clone() for value in net.parameters()]
+
+
+@pytest.mark.parametrize("backend", [None, "eager", "aot_eager"])
+def test_what_is_recorded_is_what_flowed(tmp_path, backend):
+    net = Net()
+    model = torch.compile(net, backend=backend, fullgraph=True) if backend else net
+    means, _ = train(model, net, tmp_path)
+    run = Run(tmp_path)
+    assert run.scalars("mean").step.tolist() == [1, 5, 10, 12]
+    np.testing.assert_allclose(run.scalars("mean").value, [means[step - 1] for step in (1, 5, 10, 12)], rtol=1e-6)
+    assert run.scalars("constant").value.tolist() == [3.0] * 4
+    assert [each.value.count for each in run.histograms("hidden")] == [8] * 4
+
+
+@pytest.mark.parametrize("backend", [None, "eager", "aot_eager"])
+def test_the_training_is_the_same_bit_for_bit(tmp_path, backend):
+    ends = []
+    for kind, directory in ((Net, tmp_path), (Plain, None)):
+        torch._dynamo.reset()
+        torch.manual_seed(1)
+        net = kind()
+        ends.append(train(torch.compile(net, backend=backend) if backend else net, net, directory)[1])
+    assert all(torch.equal(one, other) for one, other in zip(*ends, strict=True))
+
+
+def test_no_graph_breaks_and_nothing_is_compiled_anew_when_collecting_begins(gathering):
+    model = torch.compile(Net(), backend="eager", fullgraph=True)
+    for _ in range(3):
+        model(INPUT)
+        gathering.open()
+        model(INPUT)
+        assert {each.tag for each in gathering.close()} == {"hidden", "mean", "constant"}
+    assert not torch._dynamo.utils.counters["graph_break"]
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
+
+
+def test_a_value_is_detached(gathering):
+    gathering.open()
+    value = torch.ones(2, requires_grad=True)
+    ops.tensor("x", value * 2)
+    (given,) = gathering.close()
+    assert not given.value.requires_grad
+
+
+def test_a_traced_or_exported_model_has_no_operators(gathering):
+    gathering.open()
+    calls = [torch.fx.symbolic_trace(Net()).graph, torch.export.export(Net(), (INPUT,)).graph]
+    calls.append(torch.export.export(Net(), (INPUT,), strict=True).graph)
+    for graph in calls:
+        assert not [node for node in graph.nodes if "summarykit" in str(node.target)]
+    assert [each for each in gathering.close() if hasattr(each.value, "shape")] == []
+
+
+def test_the_random_state_stays(gathering):
+    gathering.open()
+    before = torch.get_rng_state()
+    Net()
+    torch.set_rng_state(before)
+    ops.histogram("x", torch.ones(3))
+    ops.tensor("y", torch.ones(3))
+    assert torch.equal(before, torch.get_rng_state())
