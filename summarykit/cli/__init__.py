@@ -24,6 +24,7 @@ COMMANDS: Registry[Command] = Registry(
         "convert": "summarykit.cli.convert",
         "export": "summarykit.cli.export",
         "landscape": "summarykit.cli.landscape",
+        "lineage": "summarykit.cli.lineage",
         "demo": "summarykit.cli.demo",
     },
 )

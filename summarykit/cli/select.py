@@ -32,18 +32,18 @@ def add_tags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kind", metavar="KIND", action="append", help="only this kind: scalar, histogram, image, ...; may be repeated")
 
 
-def open_runs(args: argparse.Namespace) -> Runs:
-    """Find and read the runs that are asked for.
+def open_runs(args: argparse.Namespace, *, read: bool = True) -> Runs:
+    """Find the runs that are asked for, and read them.
 
     Raises:
         CommandError: there are none.
         OSError: the directory or a file cannot be read.
     """
-    return dict(each_run(args))
+    return dict(each_run(args, read=read))
 
 
-def each_run(args: argparse.Namespace) -> Iterator[tuple[str, Run]]:
-    """Find the runs that are asked for, and read one after the other.
+def each_run(args: argparse.Namespace, *, read: bool = True) -> Iterator[tuple[str, Run]]:
+    """Find the runs that are asked for, and read one after the other (or leave that to the caller).
 
     Raises:
         CommandError: there are none.
@@ -56,7 +56,8 @@ def each_run(args: argparse.Namespace) -> Iterator[tuple[str, Run]]:
     with Progress("reading run") as progress:
         for name in progress.over(names):
             run = Run(found[name], raw=args.raw)    # anew, so that a caller who is done with it can let it go
-            run.tags()    # reads it: what cannot be read is told now
+            if read:
+                run.tags()    # what cannot be read is told now
             yield name, run
 
 

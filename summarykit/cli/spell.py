@@ -13,6 +13,11 @@ import numpy as np
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
+_SPANS = (("min", 60, "s", 1), ("h", 3600, "min", 60), ("d", 86_400, "h", 3600))
+"""Unit of a span of time, its seconds, the unit of what is left, and its seconds."""
+_LIMITS = {"min": 3600, "h": 86_400}
+
+
 def number(value: float) -> str:
     """A number in six digits."""
     return spelled_out(value) if not math.isfinite(value) else f"{value:.6g}"
@@ -51,6 +56,15 @@ def ago(then: float, now: float | None = None) -> str:
         if seconds < limit:
             return f"{int(seconds / length)} {unit} ago"
     return time.strftime("%Y-%m-%d", time.localtime(then))
+
+
+def duration(seconds: float) -> str:
+    """A span of time: ``"0.25 s"``, ``"1 min 05 s"``, ``"3 h 07 min"``, ``"2 d 04 h"``."""
+    if seconds < 59.95:
+        return f"{seconds:.3g} s"
+    whole = round(seconds)
+    unit, length, smaller, part = next(each for each in _SPANS if whole < _LIMITS.get(each[0], math.inf))
+    return f"{whole // length} {unit} {whole % length // part:02d} {smaller}"
 
 
 def spelled_out(value: float) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from summarykit import lazy
 from summarykit.kinds.flatten import flatten
 from summarykit.reading.lineage import RunLineage
+from summarykit.reading.lineage_importance import Importance, importance
 
 METRIC = "metric/"
 CUSTOM = "custom/"
@@ -55,6 +56,16 @@ class LineageTable:
         if name not in self.columns:
             raise KeyError(f"no column {name!r}; there are {', '.join(self.columns)}")
         return [row.get(name) for row in self.rows]
+
+    def importance(self, metric: str) -> Importance:
+        """How much each hyper-parameter has to do with a metric; see `summarykit.reading.lineage_importance.importance`.
+
+        Raises:
+            KeyError: there is no such column.
+            ValueError: fewer than three runs have the metric.
+        """
+        settings = {name: self.column(name) for name in self.hyper_parameters if name in self.columns}
+        return importance(metric, self.column(metric), settings)
 
     def to_pandas(self) -> Any:
         """A ``pandas.DataFrame``.
