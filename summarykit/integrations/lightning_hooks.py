@@ -106,9 +106,14 @@ class Hooks:
     def _fresh(self, trainer: Any) -> Mapping[str, Any]:
         """What was logged since this was last asked: Lightning keeps the values of earlier steps, epochs and evaluations among the new."""
         now = dict(trainer.callback_metrics)
-        fresh = {name: value for name, value in now.items() if self._seen.get(name) is not value}
+        fresh = {name: value for name, value in now.items() if not _same(value, self._seen.get(name))}
         self._seen = now
         return {name: value for name, value in fresh.items() if name.removesuffix("_step") not in fresh.keys() - {name}}
+
+
+def _same(value: Any, seen: Any) -> bool:
+    """Whether two tensors are views of the same memory, which Lightning makes anew for every value that is logged."""
+    return seen is not None and value.data_ptr() == seen.data_ptr()
 
 
 def _about(trainer: Any, pl_module: Any) -> dict[str, Any]:

@@ -36,6 +36,7 @@ class Logging:
         self._save_dir, self._name, self._version = os.fspath(save_dir), name or "", version
         self._options = {"formats": ("mindspore", "tensorboard"), **options}
         self._writer: SummaryWriter | None = None
+        self._epoch_told = 0    # the step that it was last recorded with
 
     @property
     def name(self) -> str:
@@ -75,7 +76,12 @@ class Logging:
 
     def log_metrics(self, metrics: Mapping[str, Any], step: int | None = None) -> None:
         """Record numbers of one step; with ``epoch`` among them, as Lightning puts it there, the step is Lightning's count."""
-        self.experiment.add_scalars_dict(metrics, None if step is None else step + ("epoch" in metrics))
+        if "epoch" in metrics and step is not None:
+            step += 1
+            if step == self._epoch_told:
+                metrics = {name: value for name, value in metrics.items() if name != "epoch"}
+            self._epoch_told = step
+        self.experiment.add_scalars_dict(metrics, step)
 
     def log_hyperparams(self, params: Any = None, *args: Any, **kwargs: Any) -> None:
         """Record the settings of the run: a mapping or a ``Namespace``; further arguments of other loggers are ignored."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import io
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from testkit.scripts import CHECKOUT
@@ -185,6 +186,32 @@ def test_a_wish_to_stop_is_handed_on():
 def test_what_is_no_optimizer_is_refused():
     with pytest.raises(TypeError, match=r"optimizer: a torch\.optim\.Optimizer.*got int"):
         watch(torch.nn.Linear(1, 1), 3, Journal())
+
+
+RANK = """
+import sys, torch
+from testkit.training import Journal
+from summarykit.integrations.torch import SummaryCollector, watch
+rank = int(sys.argv[1])
+torch.distributed.init_process_group("gloo", init_method="file://" + sys.argv[2], rank=rank, world_size=2)
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+with watch(model, optimizer, [SummaryCollector("summary", 1), SummaryCollector("all", 1, ranks="all"), journal := Journal()]):
+    for _ in range(2):
+        model(torch.ones(1, 2)).sum().backward()
+        optimizer.step()
+print(rank, journal.fields["device_number"], type(journal.fields["network"]).__name__)
+"""
+
+
+def test_cb9_only_rank_0_records_unless_asked(run_script, tmp_path):
+    with ThreadPoolExecutor(2) as pool:
+        env = {"PYTHONPATH": f"{CHECKOUT}:{CHECKOUT / 'tests'}"}
+        ranks = [pool.submit(run_script, RANK, rank, tmp_path / "meeting", cwd=tmp_path, env=env) for rank in (0, 1)]
+    assert [rank.result().expect_success().stdout for rank in ranks] == ["0 2 Linear\n", "1 2 Linear\n"]
+    assert steps(tmp_path / "summary", "histogram", "weight/auto") == [1, 2]
+    assert [path.name for path in (tmp_path / "all").iterdir() if path.is_dir()] == ["rank_1"]
+    assert steps(tmp_path / "all/rank_1", "histogram", "weight/auto") == [1, 2]
 
 
 PROGRAM = """
