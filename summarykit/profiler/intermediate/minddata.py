@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import numpy as np
-
 from summarykit.profiler.intermediate.target import Target, rows
 from summarykit.profiler.parsers.mindspore.pipeline import ROOT
 from summarykit.profiler.recording import Recording, Table
@@ -16,6 +14,7 @@ HEADER = (
     "op_id", "op_type", "num_workers", "output_queue_size", "output_queue_average_size", "output_queue_length", "output_queue_usage_rate",
     "sample_interval", "parent_id", "children_id",
 )
+_ABOUT = ("cpu_processor_num", "sampling_interval", "time_stamp")
 _COLUMNS = ("op_id", "op_type", "num_workers", "sizes", "capacity", "interval", "parent", "children")
 
 
@@ -75,11 +74,10 @@ def _profiling(pipeline: Table) -> dict[str, Any]:
 
 
 def _processors(table: Table) -> dict[str, Any]:
-    """One value for each stamp but the first, as MindInsight takes it (newer MindSpore writes some series with two)."""
-    stamps = sorted(set(table["time"][table["time"] >= 0].tolist()))
+    about = {name: _numbers(table["value"][(table["owner"] == "file") & (table["counter"] == name)]) for name in _ABOUT}
     content: dict[str, Any] = {
-        "cpu_processor_num": 0, "sampling_interval": _interval(stamps), "time_stamp": stamps, "device_info": {}, "process_info": {},
-        "op_info": [],
+        "cpu_processor_num": sum(about["cpu_processor_num"]), "sampling_interval": sum(about["sampling_interval"]),
+        "time_stamp": about["time_stamp"], "device_info": {}, "process_info": {}, "op_info": [],
     }
     operators: dict[int, dict[str, list[float]]] = {}
     homes = {"device": content["device_info"], "process": content["process_info"]}
@@ -91,10 +89,6 @@ def _processors(table: Table) -> dict[str, Any]:
             home[counter] = _numbers(table["value"][chosen])
     content["op_info"] = [{"op_id": number, "metrics": metrics} for number, metrics in operators.items()]
     return content
-
-
-def _interval(stamps: list[int]) -> int:
-    return round(float(np.median(np.diff(stamps)))) if len(stamps) > 1 else 0
 
 
 def _numbers(values: Floats) -> list[float]:

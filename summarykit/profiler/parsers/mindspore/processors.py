@@ -18,13 +18,14 @@ def processors(path: Path, device: int, skipped: Counter[str]) -> Table:
     """Samples of one device's process.
 
     Returns:
-        Columns: owner object (``"device"``: the machine; ``"process"``, ``"memory"``: of the process; ``"system_memory"``, ``"op"``), op_id
-        int64 (-1 where none), counter object (``user_utilization`` …), sample int64 (its place in the series), time int64 (ms; -1 where
-        the file gives no time for it), value float64 (percent, or MB of memory).
+        Columns: owner object (``"device"``: the machine; ``"process"``, ``"memory"``: of the process; ``"system_memory"``, ``"op"``; and
+        ``"file"``, which tells ``time_stamp`` (ms), ``cpu_processor_num``, ``sampling_interval`` (ms)), op_id int64 (-1 where none), counter
+        object (``user_utilization`` …), sample int64 (its place in the series), time int64 (ms; -1 where the file gives no time for it),
+        value float64 (percent, or MB of memory).
     """
     content = json_of(path, f"minddata_cpu_utilization_{device}.json", skipped)
     times = [each for each in content.get("time_stamp") or () if isinstance(each, int)]
-    rows = [row for series in _series(content) for row in _rows(*series, times)]
+    rows = [row for series in _series(content) for row in _rows(*series, times)] + list(_about(content, times))
     return table(rows, owner=object, op_id=int, counter=object, sample=int, time=int, value=float)
 
 
@@ -36,6 +37,14 @@ def _series(content: dict[str, Any]) -> Iterator[tuple[str, int, str, list[Any]]
         if isinstance(stage, dict) and isinstance(stage.get("op_id"), int):
             for counter, values in _mapping(stage.get("metrics")).items():
                 yield "op", stage["op_id"], counter, values
+
+
+def _about(content: dict[str, Any], times: list[int]) -> Iterator[tuple[Any, ...]]:
+    for name in ("cpu_processor_num", "sampling_interval"):
+        if isinstance(content.get(name), int):
+            yield "file", -1, name, 0, -1, content[name]
+    for place, time in enumerate(times):
+        yield "file", -1, "time_stamp", place, time, time
 
 
 def _mapping(value: Any) -> dict[str, list[Any]]:

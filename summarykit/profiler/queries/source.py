@@ -1,0 +1,84 @@
+"""Where answers come from: a folder with files of MindInsight, or recordings, of which the same files are made in memory."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from summarykit.errors import SummaryKitError
+from summarykit.profiler.intermediate import render
+from summarykit.profiler.recording import Recording
+
+
+class NotRecordedError(SummaryKitError, LookupError):
+    """There is no data for this question; the message names the file that would hold it."""
+
+
+class Source:
+    """Files by name."""
+
+    def __init__(self, origin: str | os.PathLike[str] | Recording | Iterable[Recording]) -> None:
+        """Look at what is there.
+
+        Args:
+            origin: a folder with files of MindInsight, a recording, or those of several ranks.
+
+        Raises:
+            OSError: the folder cannot be read.
+        """
+        if isinstance(origin, str | os.PathLike):
+            self._folder: Path | None = Path(origin)
+            self._made: dict[str, str] = {}
+            self.names = sorted({entry.name.removesuffix(".gz") for entry in self._folder.iterdir() if entry.is_file()})
+        else:
+            self._folder = None
+            recordings = [origin] if isinstance(origin, Recording) else origin
+            self._made = {name: content for recording in recordings for name, content in render(recording).items()}
+            self.names = sorted(self._made)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.names
+
+    def text(self, name: str) -> str:
+        """A file's content.
+
+        Raises:
+            NotRecordedError: there is none of this name.
+            OSError: it cannot be read.
+        """
+        if name not in self.names:
+            raise NotRecordedError(f"no {name} in {self._folder or 'the recording'}, which has {len(self.names)} other files")
+        if self._folder is None:
+            return self._made[name]
+        place = self._folder / name
+        if place.is_file():
+            return place.read_text(encoding="utf-8", errors="replace")
+        return gzip.decompress(place.with_name(f"{name}.gz").read_bytes()).decode("utf-8", "replace")
+
+    def csv(self, name: str) -> tuple[list[str], list[list[str]]]:
+        """Header and rows of a csv file.
+
+        Raises:
+            NotRecordedError: there is none of this name.
+        """
+        csv.field_size_limit(min(sys.maxsize, 2**31 - 1))       # a queue's sizes are one cell
+        rows = [row for row in csv.reader(io.StringIO(self.text(name))) if row]
+        return (rows[0], rows[1:]) if rows else ([], [])
+
+    def json(self, name: str) -> Any:
+        """What a JSON file holds.
+
+        Raises:
+            NotRecordedError: there is none of this name, or it holds no JSON.
+        """
+        try:
+            return json.loads(self.text(name))
+        except ValueError as error:
+            raise NotRecordedError(f"{name} holds no JSON: {error}") from error
