@@ -18,9 +18,11 @@ class Oldest:
     Attributes:
         over: which limit was reached, ``"bytes"`` or ``"seconds"``; empty where none was.
         dropped: segments that were deleted: none.
+        frame: bytes that one frame should have at most.
     """
 
     dropped = 0
+    frame = 1 << 19
 
     def __init__(self, directory: Path, max_bytes: int, max_seconds: float | None) -> None:
         """Take the limits; the directory is there."""
@@ -52,6 +54,7 @@ class Newest:
     Attributes:
         over: always empty: recording goes on.
         dropped: how many files were deleted.
+        frame: bytes that one frame should have at most: a file has room for several.
     """
 
     over = ""
@@ -61,6 +64,7 @@ class Newest:
         self.dropped = 0
         self._directory = directory
         self._most = max_bytes // (PARTS + 1)
+        self.frame = min(Oldest.frame, self._most // 4)
         self._ns = None if max_seconds is None else int(max_seconds / PARTS * 1e9)
         self._segments = [Segment(directory / "000001.records")]
 

@@ -33,7 +33,7 @@ class Steps:
         self._listeners = listeners
         self._row, self._span = tape.steps.add, tape.spans.add
         self._start = self._begun = self._waits = self._from = 0
-        self._edge = 0
+        self._edge = self._epoch = 0
         self._by_loop = False
         self._told: int | None = None
 
@@ -57,7 +57,8 @@ class Steps:
             if self.number is not None and self.number > phase.done:    # it was left, and never completed
                 self.number = None
             self._close(now)
-            self._from = self._from or now
+            if not self._from or phase.epoch != self._epoch:
+                self._from, self._epoch = now, phase.epoch
         self._waits = now
 
     def fetched(self) -> None:
@@ -84,7 +85,7 @@ class Steps:
 
     def between(self) -> None:
         """What comes before the next step is not part of it: an evaluation, the end of an epoch."""
-        self._edge = perf_counter_ns()
+        self._edge, self._from = perf_counter_ns(), 0
 
     def step(self, step: int | None = None) -> None:
         """By hand: a step ends here, and the next one begins."""

@@ -13,8 +13,6 @@ from summarykit.profiler.lanes import Lanes
 from summarykit.profiler.segment import Segment
 from summarykit.profiler.tape import Rows, Tape
 
-_MOST = 1 << 14    # rows of a frame: what a damaged byte costs
-
 
 class Store:
     """The files of one window of one process. What cannot be written is counted, and never raises.
@@ -52,8 +50,9 @@ class Store:
     def drain(self) -> None:
         """Write all rows that are there."""
         for table in list(self._tape.tables.values()):
-            for _ in range(len(table) // _MOST + 1):
-                self._write(table)
+            most = self._keeping.frame // table.width
+            for _ in range(len(table) // most + 1):
+                self._write(table, most)
 
     def describe(self, fields: dict[str, Any]) -> None:
         """Write what is known by now of the window."""
@@ -74,8 +73,8 @@ class Store:
         segment = self._keeping.last()
         self._put(segment, self._before(segment, self._known()), 0)
 
-    def _write(self, table: Rows) -> None:
-        columns = table.take(_MOST)
+    def _write(self, table: Rows, most: int) -> None:
+        columns = table.take(most)
         count = len(next(iter(columns.values())))
         if not count:
             return

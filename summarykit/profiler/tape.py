@@ -37,6 +37,11 @@ class Rows:
     def __len__(self) -> int:
         return len(self._flat) // len(self.columns)
 
+    @property
+    def width(self) -> int:
+        """Bytes of a row in a file."""
+        return sum(int(TYPES[kind][-1]) for kind in self.columns.values())
+
     def take(self, most: int = 1 << 16) -> dict[str, Array]:
         """Give and forget the oldest rows, as columns; threads in ``lane`` are int64 still."""
         width = len(self.columns)

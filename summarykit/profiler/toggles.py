@@ -159,7 +159,7 @@ class StopAtStep(Toggle):
         self._open_for(step + 1, step + self._stride)
         self._alarm = min((start for start, stop in self.ranges if (start, stop) not in self._opened), default=sys.maxsize) - self._stride
         if not self.profiler.recording and self._hooks > 1 and step < self._alarm:
-            self.on_train_step_begin = unwatched    # type: ignore[method-assign]  # far from a window a step costs a comparison
+            self.on_train_step_begin = unwatched    # type: ignore[method-assign,assignment]  # far from a window a step costs a comparison
             self.on_train_step_end = self._far    # type: ignore[method-assign]
 
     def _far(self, run_context: RunContext) -> None:

@@ -1,0 +1,81 @@
+"""Off means off: one shared function, no thread, no framework, nothing left in what was wrapped."""
+
+from __future__ import annotations
+
+import builtins
+import gc
+import logging
+import threading
+
+from summarykit import CallbackList, Profiler
+from summarykit.profiler.controller import no_phase
+from summarykit.training.marks import MARKS, unwatched
+
+
+def test_off_is_a_shared_function_that_does_nothing(tmp_path):
+    profiler = Profiler(tmp_path, start_profile=False)
+    assert profiler.step is profiler.step_begin is profiler.step_end is profiler.between is unwatched
+    assert profiler.phase is no_phase
+    assert profiler.phase("forward") is profiler.phase("backward")
+    assert MARKS.waiting is MARKS.begin is MARKS.fetched is unwatched
+    assert not list(tmp_path.iterdir())
+
+
+def test_everything_is_as_before_after_a_window(tmp_path):
+    def state() -> tuple[object, ...]:
+        return builtins.print, logging.Logger.handle, vars(CallbackList)["fire"], list(gc.callbacks), MARKS.waiting, threading.active_count()
+
+    before = state()
+    profiler = Profiler(tmp_path)
+    assert state() != before
+    assert threading.active_count() == before[-1] + 1
+    profiler.step()
+    profiler.stop()
+    assert state() == before
+    assert profiler.step is unwatched
+
+
+def test_what_another_wraps_meanwhile_stays_theirs(tmp_path):
+    profiler = Profiler(tmp_path, collectors=["logging"])
+    ours = builtins.print
+    try:
+        builtins.print = theirs = lambda *args, **options: ours(*args, **options)
+        profiler.stop()
+        assert builtins.print is theirs
+        print("still works", end="")
+    finally:
+        builtins.print = ours.__wrapped__
+
+
+def test_no_framework_is_imported_and_no_thread_started(run_script, tmp_path):
+    code = """
+import sys, threading
+from summarykit import Profiler, StopAtStep, StopAtEpoch, schedule, Loop
+profiler = Profiler(sys.argv[1], start_profile=False)
+StopAtStep(3, 5, profiler=profiler), StopAtEpoch(1, 1)
+assert threading.active_count() == 1
+assert not {"psutil", "google.protobuf", "pandas"} & set(sys.modules), sorted(sys.modules)
+with profiler:
+    profiler.step()
+profiler.analyse()
+assert threading.active_count() == 1
+assert not {"torch", "jax", "mindspore", "pandas", "google.protobuf"} & set(sys.modules)
+"""
+    run_script(code, tmp_path).expect_success()
+
+
+def test_off_allocates_nothing(tmp_path):
+    import tracemalloc
+
+    profiler = Profiler(tmp_path, start_profile=False)
+    step = range(1000)
+    profiler.step()
+    tracemalloc.start()
+    try:
+        before = tracemalloc.take_snapshot()
+        for _ in step:
+            profiler.step()
+        grown = [one for one in tracemalloc.take_snapshot().compare_to(before, "filename") if "summarykit" in str(one.traceback)]
+    finally:
+        tracemalloc.stop()
+    assert grown == []

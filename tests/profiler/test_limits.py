@@ -1,0 +1,129 @@
+"""PR9: memory and disk of a window are bounded, and its beginning or its end is kept."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from summarykit import Profiler
+from summarykit.profiler.merging import recorded
+from summarykit.profiler.recording import Recording
+
+LIMIT = 1 << 16
+
+
+def size(directory: Path) -> int:
+    return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
+
+
+def record(path: Path, rounds: int, **options: object) -> tuple[Profiler, Recording]:
+    """Record 500 steps a round, written after each."""
+    profiler = Profiler(path, collectors=[], max_bytes=LIMIT, **options)    # type: ignore[arg-type]
+    window = profiler.windows[-1]
+    for _ in range(rounds):
+        for _ in range(500):
+            profiler.step()
+        window._store.drain()
+    profiler.stop()
+    (recording,) = recorded(window.records)
+    return profiler, recording
+
+
+def test_pr9_the_oldest_are_kept(tmp_path, caplog):
+    _, recording = record(tmp_path, 20)
+    step = recording.tables["steps"]["step"]
+    assert size(tmp_path) <= LIMIT + 4096
+    assert step.tolist() == list(range(1, len(step) + 1))
+    assert 1000 <= len(step) < 10_000
+    assert recording.meta["over"] == "bytes"
+    assert recording.skipped == {"not written: bytes": 10_000 - len(step)}
+
+
+def test_pr9_the_newest_are_kept(tmp_path):
+    _, recording = record(tmp_path, 20, keep="newest")
+    step = recording.tables["steps"]["step"]
+    assert size(tmp_path) <= LIMIT + 4096
+    assert step.tolist() == list(range(10_001 - len(step), 10_001))
+    assert len(step) >= 500
+    assert recording.meta["dropped_files"] > 0
+    assert not recording.skipped
+
+
+def test_what_rows_speak_of_is_in_every_file(tmp_path):
+    profiler = Profiler(tmp_path, collectors=["stacks"], max_bytes=LIMIT, keep="newest")
+    for place in range(20):
+        for _ in range(200):
+            with profiler.phase(f"phase {place}"):
+                pass
+        profiler.windows[-1]._store.drain()
+    profiler.stop()
+    (recording,) = recorded(profiler.windows[-1].records)
+    assert recording.meta["dropped_files"] > 0
+    assert not recording.skipped
+    assert {"phase 19"} <= {recording.spans.names[number] for number in np.unique(recording.spans.name)}
+
+
+@pytest.mark.parametrize("keep", ["oldest", "newest"])
+def test_limits_in_seconds(tmp_path, keep, monkeypatch: pytest.MonkeyPatch):
+    now = [0]
+    monkeypatch.setattr("summarykit.profiler.keeping.perf_counter_ns", lambda: now[0])
+    monkeypatch.setattr("summarykit.profiler.segment.perf_counter_ns", lambda: now[0])
+    profiler = Profiler(tmp_path, collectors=[], max_seconds=4.0, keep=keep)
+    store = profiler.windows[-1]._store
+    for _ in range(20):
+        profiler.step()
+        store.drain()
+        now[0] += 10**9
+    profiler.stop()
+    (recording,) = recorded(profiler.windows[-1].records)
+    step = recording.tables["steps"]["step"].tolist()
+    assert step == ([1, 2, 3, 4, 5] if keep == "oldest" else step[-1:-6:-1][::-1] if len(step) < 6 else step)
+    assert step[-1] == (5 if keep == "oldest" else 20)
+    assert 4 <= len(step) <= 10
+
+
+def test_a_full_window_is_said_and_its_hooks_are_gone(tmp_path, caplog):
+    from summarykit.training.marks import MARKS, unwatched
+
+    caplog.set_level(logging.WARNING, "summarykit")
+    profiler = Profiler(tmp_path, collectors=["gc"], max_bytes=LIMIT)
+    window = profiler.windows[-1]
+    for _ in range(10_000):
+        profiler.step()
+    window._written()
+    assert MARKS.begin is unwatched
+    assert "reached its limit in bytes" in caplog.text
+    profiler.stop()
+    (recording,) = recorded(window.records)
+    assert recording.meta["complete"]
+
+
+MEMORY = """
+import sys, psutil
+import torch
+from summarykit import Profiler
+torch.set_num_threads(1)
+tensor = torch.ones(4)
+process = psutil.Process()
+tensor.add_(1)
+with Profiler(sys.argv[1] + "/first") as profiler:    # what is needed once: code, caches
+    profiler.step(); tensor.add_(1); profiler.step()
+before = process.memory_info().rss
+profiler = Profiler(sys.argv[1] + "/second", max_bytes=8 << 20)
+for _ in range(20_000):
+    tensor.add_(1)
+    profiler.step()
+profiler.stop()
+print(process.memory_info().rss - before)
+"""
+
+
+def test_pr9_twenty_thousand_tiny_operators(run_script: Callable[..., object], tmp_path):
+    pytest.importorskip("torch")
+    done = run_script(MEMORY, tmp_path).expect_success()    # type: ignore[attr-defined]
+    assert int(done.stdout) < 64 << 20
+    assert size(tmp_path / "second") < 10 << 20
