@@ -25,6 +25,7 @@ COMMANDS: Registry[Command] = Registry(
         "export": "summarykit.cli.export",
         "landscape": "summarykit.cli.landscape",
         "lineage": "summarykit.cli.lineage",
+        "profile": "summarykit.cli.profile",
         "demo": "summarykit.cli.demo",
     },
 )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from summarykit.profiler.analysis.report import Report
     from summarykit.profiler.recording import Table
 
-_ROWS = 25
+_ROWS, _LONG = 25, 50
 _PHASES = dict(zip((*SHOWN, "other"), ("#2aa198", "#a45bb0", "#61a36b", "#5b8ff9", "#d9822b", "#d94b5e", "#8c564b", "#c9ced6"), strict=True))
 
 
@@ -150,4 +150,5 @@ def _cell(name: str, value: object) -> str:
         return size(value)
     if isinstance(value, float | np.floating):
         return number(float(value))
-    return html.escape(f"{value:,}" if isinstance(value, int | np.integer) and name == "count" else str(value))
+    text = html.escape(f"{value:,}" if isinstance(value, int | np.integer) and name == "count" else str(value))
+    return text if len(text) < _LONG else f"<span title=\"{text}\">{text}</span>"

@@ -1,4 +1,4 @@
-"""The two questions to ask of recordings: where did the time go, and did a change help."""
+"""The question to ask of recordings: where did the time go."""
 
 from __future__ import annotations
 

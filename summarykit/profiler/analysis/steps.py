@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def step_changes(steps: Table) -> Table:
     duration, first = steps["duration"], _long_first(steps["duration"])
     places = [place + first for place in change_points(duration[first:])]
     edges = [first, *places, len(duration)]
-    medians = [float(np.median(duration[begin:end])) for begin, end in zip(edges, edges[1:], strict=False) if end > begin]
+    medians = [float(np.median(duration[begin:end])) for begin, end in pairwise(edges) if end > begin]
     return Table(step=steps["step"][places], before=np.array(medians[:-1], float), after=np.array(medians[1:], float))
 
 
