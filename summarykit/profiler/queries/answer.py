@@ -90,8 +90,8 @@ def ordered(columns: Sequence[str], rows: list[Row], order: Mapping[str, Any], u
     if name not in columns or name in unsortable:
         raise ValueError(f"sort_condition: name must be one of {[each for each in columns if each not in unsortable]}, not {name!r}")
     place = columns.index(name)
-    compare = functools.cmp_to_key(lambda one, other: _compare(one[place], other[place]))
-    return sorted(rows, key=compare, reverse=order.get("type", "descending") == "descending")
+    compare = functools.cmp_to_key(_compare)
+    return sorted(rows, key=lambda row: compare(row[place]), reverse=order.get("type", "descending") == "descending")
 
 
 def _compare(one: Any, other: Any) -> int:

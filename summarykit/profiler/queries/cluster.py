@@ -1,4 +1,4 @@
-"""Several ranks beside each other: MindInsight's ``cluster-step-trace-summary``, ``cluster-flops``, ``search-cluster-link`` and the like."""
+"""Several ranks beside each other: MindInsight's ``cluster-step-trace-summary``, ``cluster-flops``, ``search-cluster-link`` and so on."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class Cluster:
 
         Returns:
             ``{total_step_num, stage_num, info: [{step_trace_info or step_bottleneck_info, rank_id, profiler_dir}], size, parallel-mode}``.
-            The info, in ms: data parallel interval, fp_and_bp, tail, total; else interval, computation, communication alone and, of a pipeline,
-            stage, receiving alone, collective communication alone.
+            The info, in ms: data parallel interval, fp_and_bp, tail, total; else interval, computation, communication alone and, of a
+            pipeline, stage, receiving alone, collective communication alone.
 
         Raises:
             NotRecordedError: a rank lacks a file.

@@ -39,8 +39,8 @@ class Pipeline:
         """Answer a question.
 
         Args:
-            condition: see ``answer.ask``; its filter may also hold ``threshold`` (``[high, low]``: only the stages that are slow by them) and
-                ``is_display_op_detail`` (True: also workers and samples).
+            condition: see ``answer.ask``; its filter may also hold ``threshold`` (``[high, low]``: only the stages that are slow by them)
+                and ``is_display_op_detail`` (True: also workers and samples).
 
         Raises:
             ValueError: the condition is none.
@@ -57,7 +57,7 @@ class Pipeline:
         return Answer(list(SHORT), [[*row[:2], *row[4:]] for row in shown], len(rows))
 
     def slow(self, rows: Sequence[Row], threshold: Sequence[float] = THRESHOLD) -> list[Row]:
-        """The stages that are slow: the root where every queue is full, else those that drain what feeds them, and first stages that lag."""
+        """The stages that are slow: the root where every queue is full, else those that drain what feeds them, and first ones that lag."""
         high, low = threshold
         below = [row for row in rows if row[_PARENT] is not None]
         if all(row[_USE] >= high for row in below):

@@ -139,7 +139,7 @@ class Queries:
     def timeline_summary(self) -> dict[str, Any]:
         """Numbers about the timeline: total_time (µs), num_of_streams, num_of_ops, op_exe_times, max_scope_name_num."""
         found = [f"{kind}timeline_summary_{self.device}.json" for kind in ("ascend_", "gpu_", "cpu_", "")]
-        told = next((self.source.json(name) for name in found if name in self.source), {})
+        told: dict[str, Any] = next((self.source.json(name) for name in found if name in self.source), {})
         return {**told, "max_scope_name_num": told.get("max_scope_name_num", 0)}
 
     def timeline(self) -> list[dict[str, Any]]:
@@ -166,7 +166,7 @@ class Queries:
         return dict(self.source.json(name)) if name in self.source else {}
 
     def memory_summary(self) -> dict[str, Any]:
-        """Memory of the device: capacity and peak_mem (GiB), …
+        """Memory of the device: capacity and peak_mem (GiB) and so on.
 
         Raises:
             NotRecordedError: it is not known.

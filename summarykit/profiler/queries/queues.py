@@ -37,13 +37,17 @@ def _log(source: Source, device: str) -> list[list[float]] | None:
 
 def _times(rows: list[list[float]]) -> dict[str, Any]:
     kinds = {"total_cost": BATCH_TOTAL, "push_cost": PUSH, "get_cost": PIPELINE_GET}
-    found = {name: [value for _, value in sorted((row[2], row[3]) for row in rows if row[:2] == [TIME, kind])] for name, kind in kinds.items()}
+    found = {name: _by_batch(rows, kind) for name, kind in kinds.items()}
     size = len(found["total_cost"])
     answer: dict[str, Any] = {"size": size, "info": found}
     if size:
         means = {name: sum(values) / size for name, values in found.items()}
-        answer["summary"] = {"time_summary": {"avg_cost": means["total_cost"], "get_cost": means["get_cost"], "push_cost": means["push_cost"]}}
+        answer["summary"] = {"time_summary": {"avg_cost": means.pop("total_cost"), **means}}
     return answer
+
+
+def _by_batch(rows: list[list[float]], kind: int) -> list[float]:
+    return [value for _, value in sorted((row[2], row[3]) for row in rows if row[:2] == [TIME, kind])]
 
 
 def get_next(source: Source, device: str) -> tuple[dict[str, Any], dict[str, Any]]:

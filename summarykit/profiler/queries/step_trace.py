@@ -29,7 +29,7 @@ class StepTrace:
         self._rows = [{name: int(float(value)) for name, value in zip(self.columns[1:], row[1:], strict=False)} for row in rows]
         self.size = max(len(rows) - 1, 0)
         names = [f"step_trace_point_info_{device}.json", "step_trace_point_info.json"]
-        self._points = next((source.json(name) for name in names if name in source), {})
+        self._points: Any = next((source.json(name) for name in names if name in source), {})
 
     def ask(self, wanted: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Answer a question.
