@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from summarykit.collectors.part import Part
+from summarykit.collectors.reported import values_of
 from summarykit.collectors.schedule import Schedule
 from summarykit.collectors.tensor import total_steps
 from summarykit.notices import Notices
@@ -67,7 +68,7 @@ class Collection:
         self._params: CallbackParams | None = None
         self._ended = False
         self.closed = False
-        self._reported: Mapping[str, Any] = {}
+        self._values: dict[str, Any] = {}
 
     @property
     def step(self) -> int:
@@ -102,7 +103,8 @@ class Collection:
         due = self._due(params)
         self._notice_jump(now.step)
         self._previous, self._seen = now, now.step
-        self._params, self._reported = params, params.get("reported", {})
+        self._params = params
+        self._values = {"reported": params.get("reported"), "net_outputs": params.get("net_outputs")}
         if due:
             self._collect(due, params)
 
@@ -139,12 +141,12 @@ class Collection:
         self._ended = True
         step = params["cur_step_num"]
         if step > self._seen and self._seen not in self._collected.values():
-            self.reported_outside(self._reported, "", self._seen)
-        rest = [part for part in self._rest(step) if self._collected.get(part) != step]
+            self.reported_outside(values_of(self._values), "", self._seen)
+        rest = [part for part in self._rest(step, params) if self._collected.get(part) != step]
         if rest:
             self._collect(rest, params)
         self.reported_outside(params.get("epoch_reported", {}), "", step)
-        self._reported = {}
+        self._values = {}
 
     def close(self, error: BaseException | None = None) -> None:
         """All is over, by this exception or by none: collect what is left, let the parts end, close the record."""
@@ -170,10 +172,10 @@ class Collection:
             self._ask(part.ended, params, outcome, self._sink)
         self.record.record(params["cur_step_num"])
 
-    def _rest(self, step: int) -> list[Part]:
+    def _rest(self, step: int, params: CallbackParams) -> list[Part]:
         """The parts that have a say at the end of the run."""
-        if step > self._seen:    # an exception ended this step
-            return [part for part in self._parts if not part.whole_step]
+        if step > self._seen:    # an exception ended this step; where nothing can be reported, what is there is of the one before
+            return [part for part in self._parts if not part.whole_step and "reported" in params]
         return self._parts if self._previous else []
 
     def _due(self, params: CallbackParams) -> list[Part]:

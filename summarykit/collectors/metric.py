@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from summarykit.collectors.part import Part, Sink
-from summarykit.collectors.reported import flatten, is_array, loss_of
+from summarykit.collectors.reported import flatten, is_array, values_of
 from summarykit.training.context import CallbackParams
 
 
@@ -22,8 +22,7 @@ class Metric(Part):
 
     def collect(self, params: CallbackParams, sink: Sink) -> None:
         """Collect what this step reported."""
-        reported = params.get("reported")
-        self.collect_report(loss_of(params.get("net_outputs")) if reported is None else reported, "", sink)
+        self.collect_report(values_of(params), "", sink)
         batches = params.get("micro_step", 0)
         if batches > params["cur_step_num"] - (params.get("initial_step") or 0):
             sink.add("scalar", "micro_step", batches)

@@ -25,6 +25,12 @@ def is_array(value: Any) -> bool:
         return False
 
 
+def values_of(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a step reported, by name; in a loop where nothing can be reported, the loss among the network's outputs."""
+    reported = fields.get("reported")
+    return loss_of(fields.get("net_outputs")) if reported is None else reported
+
+
 def loss_of(outputs: Any) -> dict[str, Any]:
     """The loss among a network's outputs, by name: the first of a tuple or list, ``loss`` of a mapping; of several numbers the mean.
 

@@ -130,6 +130,7 @@ class Training(Phase):
         self.epoch = epoch
         self.update_due = True
         self._accumulation = accumulation
+        self._micro_done = 0
 
     @contextmanager
     def run(self) -> Iterator[None]:
@@ -211,8 +212,15 @@ class Training(Phase):
 
     def drop_step(self) -> None:
         """Leave an open step as if it had never been begun."""
+        if self.in_step:
+            self._params["micro_step"] = self._micro_done
         self.in_step = False
         self._params["cur_step_num"] = self.done
+
+    def end_step(self, number: int | None = None) -> None:
+        """See ``Phase``."""
+        self._micro_done = self._params["micro_step"]
+        super().end_step(number)
 
     def end_epoch(self) -> None:
         """End the epoch; what it and its evaluations reported is then told."""
