@@ -19,6 +19,7 @@ from summarykit.shapes import Graph, Node, TensorType
 
 _BODIES = ("jaxpr", "call_jaxpr", "fun_jaxpr")    # parameters of operations that are a call of one function
 _TRANSFORMS = re.compile(r"\b(?:jvp|transpose|vmap|remat|checkpoint|pmap)\(|\)")
+_LEAF = re.compile(r"(?!args/\d+$)[^/]+/.+")    # an argument within a container; those of *args are arguments
 _PATH = re.compile(r"\['?([^'\]]*)'?\]|\.(\w+)")    # params['dense'][0].kernel
 
 
@@ -58,7 +59,7 @@ class _Reading:
         given: dict[Any, str] = {}
         for variable, name in zip(jaxpr.invars, _argument_names(jaxpr), strict=True):
             given[variable] = self._names.new(name)
-            yield Node(given[variable], Node.PARAMETER if "/" in name else Node.INPUT, outputs=(_type(variable),))
+            yield Node(given[variable], Node.PARAMETER if _LEAF.fullmatch(name) else Node.INPUT, outputs=(_type(variable),))
         for variable in jaxpr.constvars:
             given[variable] = self._names.new("constant")
             yield Node(given[variable], Node.CONSTANT, outputs=(_type(variable),))
