@@ -9,6 +9,8 @@ PARSERS: Registry[Parser] = Registry(
     "parsers",
     {
         "records": "summarykit.profiler.parsers.records",
+        "xplane": "summarykit.profiler.parsers.xplane",
+        "jax": "summarykit.profiler.parsers.jax",
         "kineto": "summarykit.profiler.parsers.kineto",
         "chrome": "summarykit.profiler.parsers.chrome",
     },

@@ -35,5 +35,12 @@ def _known(path: Path) -> Iterator[tuple[Path, Parser]]:
     if parser is not None:
         yield path, parser
     elif path.is_dir():
-        for entry in sorted(path.iterdir()):
+        for entry in _entries(path):
             yield from _known(entry)
+
+
+def _entries(directory: Path) -> list[Path]:
+    """What is in a directory; JAX writes the same twice, and the trace for Perfetto has less of it."""
+    found = sorted(directory.iterdir())
+    twice = {entry.name.removesuffix(".xplane.pb") + ".trace.json.gz" for entry in found if entry.name.endswith(".xplane.pb")}
+    return [entry for entry in found if entry.name not in twice]

@@ -6,6 +6,7 @@ Source of the format: "Trace Event Format", Google, 2016. Times are microseconds
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import repeat
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,12 @@ from summarykit.profiler.parsers.trace_wanted import NOTHING, Rows, Wanted
 from summarykit.profiler.recording import Spans, Table
 from summarykit.shapes import Array, Ints
 
+Word = Callable[[Event, TraceLanes], str]
+"""Gives the category of an event in its writer's words, from the event and what is known of the rows."""
 
-def category_of(event: Event) -> str:
-    """The category that the writer gave an event; empty where it gave none."""
+
+def category_of(event: Event, _: TraceLanes) -> str:
+    """What the event says itself; empty where it says nothing."""
     return event.get("cat", "")
 
 
@@ -32,12 +36,11 @@ class Trace:
 
     Attributes:
         meta: what stands beside the events.
-        processes: the names of processes, by number.
         skipped: what could not be read, by reason.
         details: arguments of the spans that were asked for: index of the span -> its arguments.
     """
 
-    def __init__(self, path: Path, classify: Classify, wanted: Wanted = NOTHING, word: Callable[[Event], str] = category_of) -> None:
+    def __init__(self, path: Path, classify: Classify, wanted: Wanted = NOTHING, word: Word = category_of) -> None:
         """Read a trace.
 
         Args:
@@ -58,7 +61,7 @@ class Trace:
         self.skipped = events.skipped
         for batch in events.batches():
             self._take(batch)
-        self.meta, self.processes = events.meta, self._lanes.processes
+        self.meta = events.meta
         if self._lanes.unfinished:
             self.skipped["begun and not ended"] += self._lanes.unfinished
 
@@ -118,7 +121,7 @@ class Trace:
         if not events:
             return
         start, duration = nanoseconds(map(itemgetter("ts"), events)), nanoseconds(map(itemgetter("dur"), events))
-        kind = self._kinds.numbered(map(self._word, events), map(itemgetter("name"), events))
+        kind = self._kinds.numbered(map(self._word, events, repeat(self._lanes)), map(itemgetter("name"), events))
         lane = self._lanes.numbered([(event.get("pid"), event.get("tid")) for event in events])
         correlation = np.array([_correlation(event) for event in events], np.int64)
         category = self._kinds.category[kind]

@@ -21,18 +21,14 @@ Key = tuple[Any, Any]
 
 
 class TraceLanes:
-    """The rows that are known so far.
-
-    Attributes:
-        processes: the names of processes, by number.
-    """
+    """The rows that are known so far."""
 
     def __init__(self) -> None:
         """Know no row yet."""
         self._lanes = numbering()
         self._devices: set[int] = set()
         self._threads: dict[Lane, str] = {}
-        self.processes: dict[int, str] = {}
+        self._processes: dict[int, str] = {}
         self._open: defaultdict[Lane, list[Event]] = defaultdict(list)
 
     @property
@@ -56,7 +52,12 @@ class TraceLanes:
         if event.get("name") == "thread_name":
             self._threads[lane] = title
         elif event.get("name") == "process_name":
-            self.processes[lane.process] = title
+            self._processes[lane.process] = title
+
+    def titles(self, event: Event) -> tuple[str, str]:
+        """Names of the process and the thread of an event, as far as they were told."""
+        lane = _lane(event.get("pid"), event.get("tid"))
+        return self._processes.get(lane.process, ""), self._threads.get(lane, "")
 
     def paired(self, event: Event) -> list[Event]:
         """The span that an event ends, if it ends one; an event that begins one is kept until then."""
@@ -73,7 +74,7 @@ class TraceLanes:
     def _described(self, key: Key, device: bool) -> Lane:
         lane = _lane(*key)
         title = self._threads.get(lane) or (key[1] if isinstance(key[1], str) and not _NUMBER.match(key[1]) else "")
-        process = self.processes.get(lane.process, "")
+        process = self._processes.get(lane.process, "")
         return Lane(lane.process, lane.thread, title or process or (f"stream {lane.thread}" if device else f"thread {lane.thread}"), device)
 
 
