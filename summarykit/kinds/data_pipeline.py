@@ -16,6 +16,7 @@ _LONGEST = 200    # characters of a text
 _INNER = ("dataset", "datasets", "base_dataloader", "dataloader", "loader", "iterable", "source")
 _TRANSFORMS = ("transform", "transforms", "target_transform")
 _LOADER = ("batch_size", "drop_last", "num_workers", "prefetch_factor", "persistent_workers", "pin_memory", "timeout")
+_OWN = ("op_type", "operations", "sampler", "children")    # what a stage says of itself
 _SECRETS = ("token", "password", "secret", "credential", "key")
 
 Stage = dict[str, Any]
@@ -71,9 +72,8 @@ def _length(found: Any) -> Stage:
 def _told(found: Any) -> Stage:
     """Public attributes that are numbers, texts or bools; nothing whose name hints at a secret."""
     attributes = getattr(found, "__dict__", {})
-    named = {name: value for name, value in attributes.items() if not name.startswith("_") and not any(part in name for part in _SECRETS)}
-    plain = [(name, value) for name, value in named.items() if _is_plain(value)]
-    return dict(plain[:_MOST])
+    plain = [(name, value) for name, value in attributes.items() if _is_plain(value) and not name.startswith("_") and name not in _OWN]
+    return dict([(name, value) for name, value in plain if not any(part in name for part in _SECRETS)][:_MOST])
 
 
 def _is_plain(value: Any) -> bool:
@@ -101,6 +101,3 @@ def _children(found: Any) -> Iterator[Any]:
             yield inner
         if inner is not None:
             return
-
-
-__all__ = ["pipeline"]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from summarykit.formats.mindspore import graph as mindspore
+from summarykit.formats.mindspore.layout import MindSporeFormat
 from summarykit.formats.proto.messages import message
 from summarykit.formats.tensorboard import graph as tensorboard
+from summarykit.formats.tensorboard.layout import TensorBoardFormat
 from summarykit.reading import Run
-from summarykit.shapes import Graph, Node, TensorType
+from summarykit.shapes import BLOB_CLASS, Graph, Node, Plugin, Point, TensorType, strings
 
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
 INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -53,6 +57,29 @@ def test_names_are_those_that_mindinsight_can_have(graph):
     assert len(set(references)) == len(graph.nodes)
     assert not [name for name in references if "/" in name]
     assert {each.name for node in found.node for each in node.input} <= set(references)
+
+
+@given(graphs(attributes_of_parameters=False), NAMES)
+def test_a_graph_beside_another_comes_back_under_its_tag(graph, tag):
+    for layout in (MindSporeFormat(), TensorBoardFormat()):
+        for beside in (False, True):
+            shown = replace(graph, beside=beside)
+            (point,) = layout.parse(b"".join(map(bytes, layout.payload(Point("graph", tag, 3, 1.5, shown)))))
+            assert (point.kind, point.tag, point.step, point.value) == ("graph", tag, 3, shown) or _renamed(graph)
+
+
+def _renamed(graph):
+    """Names that TensorBoard cannot tell apart: references go to one of them."""
+    return len({node.name.translate(str.maketrans(":^", "__")) for node in graph.nodes}) < len(graph.nodes)
+
+
+def test_records_of_traced_functions_that_hold_several_graphs_stay_what_they_are():
+    made = message("tensorboard.RunMetadata")()
+    for _ in range(2):
+        made.function_graphs.add().pre_optimization_graph.node.add(name="a", op="Relu")
+    for content in (made.SerializeToString(), b"\xff\xff"):
+        value = Plugin(tensorboard.BESIDE, strings(content), b"1", BLOB_CLASS)
+        assert tensorboard.of_plugin(value) is value
 
 
 def test_names_are_those_that_tensorboard_can_have():

@@ -110,7 +110,7 @@ def test_a_length_that_raises_is_no_length():
     assert "dataset_size" not in recorded(Odd())
 
 
-NAMES = st.text(st.characters(codec="ascii", categories=["Ll"]), min_size=1, max_size=5)    # shorter than those that wrappers use
+NAMES = st.text(st.characters(codec="ascii", categories=["Ll"]), min_size=1, max_size=4)    # shorter than those that wrappers use
 VALUES = st.booleans() | st.integers(-9, 9) | st.floats(allow_nan=False) | st.text(max_size=5) | st.none() | st.lists(st.integers())
 
 

@@ -6,6 +6,7 @@ import logging
 
 import pytest
 
+from summarykit import Loop, Run, SummaryCollector
 from summarykit.kinds.graph import GRAPH
 from summarykit.kinds.graphs import torch_module
 from summarykit.notices import Notices
@@ -170,3 +171,110 @@ def test_the_wrong_mode_is_not_left_behind():
     model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Dropout()).eval()
     nodes(model, torch.zeros(1, 2))
     assert not model.training
+
+
+def test_cb11_what_cannot_be_traced_costs_one_warning_and_no_training(notices, tmp_path):
+    """CB11: a model that returns a dict, whose input holds None and texts."""
+
+    class Odd(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = torch.nn.Linear(4, 2)
+
+        def forward(self, batch):
+            x = batch["x"] if batch["mask"] is None and batch["task"].startswith("class") else -batch["x"]
+            if float(x.sum()) > 0:
+                x = x * 2
+            return {"scores": self.fc(x), "task": batch["task"], "rest": None}
+
+    model = Odd()
+    batch = {"x": torch.ones(3, 4), "mask": None, "task": "classes"}
+    collector = SummaryCollector(tmp_path, collect_specified_data={"collect_graph": True}, keep_default_action=False, collect_freq=1)
+    with Loop(model, None, [batch] * 3, 1, [collector]) as loop:
+        for each in loop.steps():
+            loop.report(loss=model(each)["scores"].sum())
+    assert [text for text in told(notices) if "graph" in text or "traced" in text] == told(notices)
+    assert len(told(notices)) == 1
+    assert [node.op for node in Run(tmp_path).graphs()["graph"].nodes] == [Node.PARAMETER, Node.PARAMETER, "Linear"]
+
+
+def test_arguments_by_name():
+    class Named(torch.nn.Module):
+        def forward(self, x, *, mask=None, scale=2.0):
+            return x * scale if mask is None else x * mask
+
+    found = nodes(Named(), {"mask": torch.ones(3), "x": torch.zeros(2, 3), "label": torch.zeros(2)})
+    assert found["output"].outputs[0].shape == (2, 3)
+    assert "label" not in found
+
+
+def test_arrays_of_numpy_are_examples_too(notices):
+    found = nodes(Net(), IMAGES.numpy())
+    assert found["output"].outputs[0].shape == (4, 2)
+    assert not told(notices)
+
+
+def test_a_part_that_is_a_graph_of_its_own_is_a_scope():
+    """As fusion and partitioning passes leave them: ``submod_0`` may go to another backend."""
+    from torch.fx.passes.split_module import split_module
+
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
+    traced = torch.fx.symbolic_trace(model)
+    parts = split_module(traced, model, lambda node: int(node.name != "_0"))
+    found = nodes(parts, torch.zeros(5, 3))
+    assert [name for name, node in found.items() if node.op in ("Linear", "ReLU")] == [
+        "submod_0/0/Linear", "submod_1/1/ReLU", "submod_1/2/Linear",
+    ]  # fmt: skip
+    assert found["submod_1/1/ReLU"].inputs == ("submod_0/0/Linear",)
+    assert found["output"].inputs == ("submod_1/2/Linear",)
+
+
+def test_a_part_with_several_results_is_followed_by_them():
+    class Halves(torch.nn.Module):
+        def forward(self, x):
+            return x + 1, x + 2
+
+    class Outer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.part = torch.fx.symbolic_trace(Halves())
+
+        def forward(self, x):
+            found = self.part(x)
+            return found[0] * found[1]
+
+    class Whole(torch.fx.Tracer):
+        def is_leaf_module(self, module, path):
+            return True
+
+    outer = Outer()
+    found = nodes(torch.fx.GraphModule(outer, Whole().trace(outer)))
+    assert found["part/outputs"].inputs == ("part/add", "part/add_1")
+
+
+def test_what_lies_on_another_device_has_that_as_a_scope():
+    class Split(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.here = torch.nn.Linear(8, 8)
+            self.there = torch.nn.Linear(8, 2, device="meta")
+
+        def forward(self, x):
+            return self.there(self.here(x).to("meta"))
+
+    found = nodes(Split(), torch.zeros(3, 8))
+    assert "here/Linear" in found
+    assert {name for name in found if name.startswith("meta/")} >= {"meta/there/Linear", "meta/to"}
+
+
+def test_what_torch_compile_caught_has_the_names_of_the_model(notices):
+    caught = []
+    model = Net().eval()
+    torch.compile(model, backend=lambda graph, example: caught.append(graph) or graph.forward, fullgraph=True)(IMAGES)
+    found = nodes(caught[0])
+    assert {name for name, node in found.items() if node.op == Node.PARAMETER} == {
+        *(name.replace(".", "/") for name, _ in model.named_parameters()), "block/norm/running_mean", "block/norm/running_var",
+    }  # fmt: skip
+    assert [name for name, node in found.items() if node.op == Node.INPUT] == ["x"]
+    assert found["block/conv/conv2d"].outputs[0].shape == (4, 8, 6, 6)
+    assert not told(notices)
