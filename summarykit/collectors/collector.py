@@ -21,24 +21,39 @@ from summarykit.writing.options import check_choice, check_directory
 
 
 class SummaryCollector(Callback):
-    """Records metrics, learning rate, parameter and gradient histograms and input images of a training run.
+    """Records a training run: what it reports, what its network and optimizer do, where it comes from, how fast it is.
 
     Collected are the first step, every step whose number is a multiple of ``collect_freq``, and the last; on the others nothing
-    is fetched, copied or converted. What comes of it:
+    is fetched, copied or converted. What comes of it, by default:
 
-    ================  ===============================================================================================
-    tag               what
-    ================  ===============================================================================================
-    ``<name>``        every reported number, as scalar; every reported array, as tensor
-    ``eval/<name>``   what was reported in an evaluation, at the step that training has reached
-    ``learning_rate`` of the optimizer; ``learning_rate/<group>`` where it has several
-    ``<name>/auto``   histogram of a parameter after the step (the first five, or those ``histogram_regular`` chooses)
-    ``<name>/gradient``  histogram of its gradient
-    ``input_data/auto``  the first images of the batch, where the batch holds images
-    ================  ===============================================================================================
+    ==============================  =================================================================================================
+    ``<name>``                      every reported number, as scalar; every text, as text; every array, as tensor, less often
+    ``eval/<name>``                 what was reported in an evaluation, at the step that training has reached
+    ``micro_step``                  (micro-)batches so far, where a step takes several
+    ``learning_rate``               of the optimizer, before the step; ``learning_rate/<group>`` where it has several
+    ``optimizer/<name>``            the other numbers that steer it: momentum, weight decay ...
+    ``<parameter>/auto``            histogram of a parameter after the step (the first five, or those ``histogram_regular`` chooses)
+    ``<parameter>/gradient``        histogram of its gradient
+    ``gradient_norm``               norm of all gradients together, after clipping; a loop may report the one before under this name
+    ``input_data/auto``             the first images of the batch, where the batch holds images
+    ``throughput/<name>``           steps and samples per second, share of the time spent on waiting for data
+    ``system/<name>``               processor, memory, disk, network and GPUs, every few seconds
+    graph, data graph               the network's and the data pipeline's, once
+    lineage                         hyper-parameters, data, results, status, code version; ``custom_lineage_data``
+    summary operators               what ``summarykit.ops`` in the network were called with
+    ==============================  =================================================================================================
+
+    and where ``collect_specified_data`` asks for it:
+
+    ==============================  =================================================================================================
+    ``<module>/activation``         histogram of a PyTorch module's output, and ``<module>/zeros``, the share of zeros in it
+    ``<parameter>/update_ratio``    how far the step moved a parameter, relative to its norm
+    ``optimizer/<state>_norm``      how large a PyTorch optimizer's state is
+    weights                         for `SummaryLandscape`
+    ==============================  =================================================================================================
 
     Nothing that goes wrong in collecting ends the training: it is logged once. The same collector may serve several runs, one
-    after the other; each writes files of its own into the same directory.
+    after the other; each writes files of its own into the same directory. In a distributed run rank 0 records.
     """
 
     def __init__(
@@ -68,17 +83,17 @@ class SummaryCollector(Callback):
             summary_dir: local directory for the files.
             collect_freq: collect every so many steps, > 0.
             num_process: see ``SummaryRecord``, as for the arguments from ``max_file_size`` on.
-            collect_specified_data: what to collect. Bools: ``collect_metric``, ``collect_learning_rate``, ``collect_gradient``,
-                ``collect_input_data``, ``collect_tensor``, all True by default; ``histogram_regular``: a regular expression that
-                chooses parameters by the beginning of their names, by default None for the first five. ``collect_landscape``, by
-                default None: weights for `SummaryLandscape`: ``{"intervals": [[1, 2, 3], [7, 8, 9]], "unit": "step" or "epoch",
-                "landscape_size": 40, "num_samples": 2048, "create_landscape": {"train": True, "result": True}, "max_bytes": None}``, of
-                which ``intervals`` is needed. MindSpore's other keys ``collect_graph``, ``collect_train_lineage``,
-                ``collect_eval_lineage``, ``collect_dataset_graph`` (bools) are checked, but **this release does not collect what they
-                ask for**.
+            collect_specified_data: what to collect. On unless False: ``collect_metric``, ``collect_learning_rate``,
+                ``collect_optimizer``, ``collect_gradient``, ``collect_gradient_norm``, ``collect_input_data``, ``collect_throughput``,
+                ``collect_system``, ``collect_tensor``, ``collect_graph``, ``collect_dataset_graph``, ``collect_train_lineage``,
+                ``collect_eval_lineage``. Off unless True: ``collect_optimizer_state``, ``collect_update_ratio``. Regular expressions
+                for the beginning of names: ``histogram_regular`` chooses parameters, by default None for the first five;
+                ``collect_activations`` chooses modules, by default None for none. ``collect_landscape``, by default None:
+                ``{"intervals": [[1, 2, 3], [7, 8, 9]], "unit": "step" or "epoch", "landscape_size": 40, "num_samples": 2048,
+                "create_landscape": {"train": True, "result": True}, "max_bytes": None}``, of which ``intervals`` is needed.
             keep_default_action: True: keys that are not given keep their defaults. False: only what the given keys ask for is
                 collected.
-            custom_lineage_data: your own description of the run: names with numbers or texts. Checked; not recorded by this release.
+            custom_lineage_data: your own description of the run: names with numbers or texts.
             collect_tensor_freq: the same as ``collect_freq`` for reported arrays; by default at most 20 times, spread over the run
                 (where its length is not known: at ever longer distances).
             max_file_size: bytes after which recording goes on in a new file.

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from summarykit.kinds.flatten import members_of
-
-Check = Callable[[Any], None]
 
 
 class Keyed(Protocol):
@@ -64,10 +61,6 @@ def positive(name: str, value: Any) -> int:
     return value
 
 
-NOT_YET = ("collect_graph", "collect_train_lineage", "collect_eval_lineage", "collect_dataset_graph")
-"""Keys of MindSpore's collector that are accepted even where no part has them."""
-
-
 def specified_data(given: Any, keep_default_action: Any, parts: Iterable[Keyed]) -> dict[str, Any]:
     """Check ``collect_specified_data`` and complete it by the defaults where they are kept.
 
@@ -79,7 +72,7 @@ def specified_data(given: Any, keep_default_action: Any, parts: Iterable[Keyed])
     if not (given is None or isinstance(given, dict)):
         raise TypeError(f"collect_specified_data: a dict or None is needed, got {given!r}")
     parts = [part for part in parts if part.key]
-    checks: dict[str, Check] = {key: partial(boolean, key) for key in NOT_YET} | {part.key: part.check for part in parts}
+    checks = {part.key: part.check for part in parts}
     for key, value in (given or {}).items():
         if key not in checks:
             raise ValueError(f"collect_specified_data: unknown key {key!r}; allowed: {', '.join(sorted(checks))}")

@@ -4,31 +4,45 @@ from __future__ import annotations
 
 import pytest
 
-from summarykit.collectors import SummaryCollector
+from summarykit.collectors import PARTS, SummaryCollector
 from summarykit.training import Loop
 
-KEYS = ["collect_metric", "collect_learning_rate", "collect_gradient", "collect_input_data", "collect_tensor"]
 DATA = "collect_specified_data"
 FREQUENCIES = ["collect_freq", "collect_tensor_freq"]
-LATER = ["collect_graph", "collect_train_lineage", "collect_eval_lineage", "collect_dataset_graph"]
+MINDSPORES = [
+    "collect_metric", "collect_graph", "collect_train_lineage", "collect_eval_lineage", "collect_input_data", "collect_dataset_graph",
+]  # fmt: skip
+OURS = [
+    "collect_learning_rate", "collect_optimizer", "collect_optimizer_state", "collect_gradient", "collect_gradient_norm",
+    "collect_update_ratio", "collect_throughput", "collect_system", "collect_tensor",
+]  # fmt: skip
+EXPRESSIONS = ["histogram_regular", "collect_activations"]
+
+
+def landscape(**given):
+    return {DATA: {"collect_landscape": {"intervals": [[1, 2, 3]], **given}}}
 
 
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
         ({"summary_dir": 3}, TypeError, "summary_dir must be a str or a path, got 3"),
-        ({"summary_dir": " "}, ValueError, "summary_dir"),
+        ({"summary_dir": None}, TypeError, "summary_dir"),
+        ({"summary_dir": b"x"}, TypeError, "summary_dir"),
+        *(({"summary_dir": value}, ValueError, "summary_dir") for value in ("", " ", "a\0b")),
         *(({name: value}, TypeError, f"{name}.*{value!r}") for name in FREQUENCIES for value in (True, 1.5, "10")),
         *(({name: value}, ValueError, f"{name}: an integer above 0 is needed, got {value}") for name in FREQUENCIES for value in (0, -3)),
         ({"collect_freq": None}, TypeError, "collect_freq: an integer above 0 is needed, got None"),
         ({"num_process": -1}, ValueError, "num_process"),
         ({"num_process": "a"}, TypeError, "num_process"),
-        ({"max_file_size": 0}, ValueError, "max_file_size"),
-        ({"max_file_size": True}, TypeError, "max_file_size"),
-        ({"keep_default_action": 1}, TypeError, "keep_default_action: True or False is needed, got 1"),
+        ({"num_process": 1.0}, TypeError, "num_process"),
+        *(({"max_file_size": value}, ValueError, "max_file_size") for value in (0, -1)),
+        *(({"max_file_size": value}, TypeError, "max_file_size") for value in (True, 1.5, "1")),
+        *(({"keep_default_action": value}, TypeError, "keep_default_action: True or False is needed, got") for value in (1, None, "yes")),
         ({"custom_lineage_data": [1]}, TypeError, "custom_lineage_data: a dict or None"),
         ({"custom_lineage_data": {1: 2}}, TypeError, "custom_lineage_data: the names must be texts, got 1"),
-        ({"export_options": {"tensor": "npy"}}, ValueError, "export_options"),
+        *(({"export_options": value}, ValueError, "export_options") for value in ({"tensor": "npy"}, {"tensor_format": "npz"}, {1: 2})),
+        *(({"export_options": value}, TypeError, "export_options") for value in ("npy", ["npy"], True)),
         ({"formats": ("hdf5",)}, ValueError, "formats"),
         ({"formats": ()}, ValueError, "formats"),
         ({"resume": 1.5}, TypeError, "resume"),
@@ -41,12 +55,26 @@ LATER = ["collect_graph", "collect_train_lineage", "collect_eval_lineage", "coll
         ({"collect_specified_data": ["collect_metric"]}, TypeError, "collect_specified_data: a dict or None is needed"),
         ({"collect_specified_data": {"collect_metrics": True}}, ValueError, "unknown key 'collect_metrics'; allowed: .*collect_metric, "),
         ({"collect_specified_data": {1: True}}, ValueError, "unknown key 1"),
-        *(({DATA: {key: value}}, TypeError, f"{key}: True or False is needed, got") for key in KEYS + LATER for value in (1, None, "yes")),
-        ({DATA: {"histogram_regular": 3}}, TypeError, "histogram_regular: a regular expression"),
-        ({DATA: {"histogram_regular": "["}}, ValueError, r"histogram_regular: '\[' is no regular expression: unterminated"),
-        ({DATA: {"collect_landscape": True}}, TypeError, "collect_landscape: a dict, None or False is needed, got True"),
+        *(({DATA: {key: value}}, TypeError, f"{key}: True or False is needed") for key in MINDSPORES + OURS for value in (1, None, "yes")),
+        *(({DATA: {key: value}}, TypeError, f"{key}: a regular expression") for key in EXPRESSIONS for value in (3, True, [], b"x")),
+        *(({DATA: {key: "["}}, ValueError, rf"{key}: '\[' is no regular expression: unterminated") for key in EXPRESSIONS),
+        *(({DATA: {"collect_landscape": value}}, TypeError, "collect_landscape: a dict, None or") for value in (True, 3, "x", [])),
         ({DATA: {"collect_landscape": {}}}, ValueError, "collect_landscape: 'intervals' is needed"),
-        ({DATA: {"collect_landscape": {"intervals": [[1, 2]]}}}, ValueError, "each of intervals needs at least 3 numbers"),
+        (landscape(intervals=[[1, 2]]), ValueError, "each of intervals needs at least 3 numbers"),
+        (landscape(intervals=[]), ValueError, "intervals must hold at least one list"),
+        (landscape(intervals=[[3, 2, 1]]), ValueError, "each of intervals must ascend"),
+        *((landscape(intervals=value), TypeError, "intervals must be a list") for value in (None, [1, 2, 3], "123", 3)),
+        *((landscape(intervals=[[1, 2, value]]), TypeError, "each number of intervals") for value in (3.0, "3", None, True)),
+        *((landscape(landscape_size=value), ValueError, "landscape_size") for value in (2, 257, 0, -1)),
+        *((landscape(landscape_size=value), TypeError, "landscape_size") for value in (40.0, "40", True, None)),
+        (landscape(unit="batch"), ValueError, "unit must be one of 'step', 'epoch', got 'batch'"),
+        *((landscape(unit=value), TypeError, "unit must be a text") for value in (None, 1)),
+        *((landscape(num_samples=value), TypeError, "num_samples") for value in (1.5, "1", None, True)),
+        (landscape(num_samples=0), ValueError, "num_samples"),
+        (landscape(create_landscape={"path": True}), ValueError, "create_landscape: unknown key 'path'"),
+        (landscape(create_landscape={"train": 1}), TypeError, "create_landscape: 'train' must be True or False"),
+        (landscape(create_landscape=True), TypeError, "create_landscape must be a dict"),
+        (landscape(size=3), ValueError, "unknown key 'size'"),
     ],
 )
 def test_a_bad_argument_is_refused_by_name(tmp_path, arguments, error, message):
@@ -58,6 +86,13 @@ def test_a_directory_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError):
         SummaryCollector(tmp_path / "file" / "summary")
+
+
+def test_all_keys_are_known(tmp_path):
+    keys = {PARTS.get(name).key for name in PARTS} - {""}
+    assert keys == {*MINDSPORES, *OURS, *EXPRESSIONS, "collect_landscape"}
+    told = SummaryCollector.__init__.__doc__
+    assert [key for key in keys if f"``{key}``" not in told] == []
 
 
 def test_a_new_collector_makes_a_directory_and_nothing_in_it(tmp_path, no_leftovers):
