@@ -143,6 +143,10 @@ class SummaryCollector(Callback):
         """What became of the values of the current or last run, as ``SummaryRecord.stats`` tells it; empty before the first."""
         return self._collection.record.stats() if self._collection else {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy, in another process perhaps, records runs of its own: the one that is going on stays with the original."""
+        return {**self.__dict__, "_depth": 0, "_collection": None}
+
     def __enter__(self) -> SummaryCollector:
         self._depth += 1
         return self
