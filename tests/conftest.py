@@ -82,6 +82,12 @@ def tensorboard_client(shared: Path) -> Callable[..., clients.Verdict]:
 
 
 @pytest.fixture(scope="session")
+def tensorboard_python() -> Path:
+    """The interpreter that has TensorBoard."""
+    return viewer_python("tensorboard")
+
+
+@pytest.fixture(scope="session")
 def peers_python() -> Path:
     """The interpreter that has PyTorch's and tensorboardX's writers."""
     return viewer_python("peers")
