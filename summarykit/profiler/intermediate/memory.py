@@ -14,7 +14,7 @@ _GIB = 1 << 30
 
 def write(recording: Recording, target: Target) -> None:
     """Write both files, in GiB as MindInsight shows them."""
-    table = recording.tables.get("memory")
+    table = recording.tables.get("graph_memory")
     if table is None:
         return
     details: dict[str, Any] = {}

@@ -155,13 +155,14 @@ KINDS: dict[str, Kind] = {
         _csv("gpu_activity_data_{}.csv", lambda row: [*row[:6], int(row[6]), *map(shown, row[7:11])]),
     ),
     "cpu_op_type": Kind(
-        ("op_type", "type_occurrences", "execution_frequency", "total_compute_time", "avg_time", "percent"),
+        ("op_type", "type_occurrences", "execution_frequency", "total_compute_time", "avg_time", "total_time_proportion"),
         _csv("cpu_op_type_info_{}.csv", lambda row: [
             row[0], int(row[1]), int(row[2]), shown(float(row[3]) * 1e3), shown(float(row[4]) * 1e3), shown(float(row[5]) * 100),
         ]),
     ),
     "cpu_op_info": Kind(
-        ("op_side", "op_type", "op_name", "op_full_name", "op_occurrences", "op_total_time", "op_avg_time", "proportion", "subgraph"),
+        ("op_side", "op_type", "op_name", "full_op_name", "op_occurrences", "op_total_time", "op_avg_time", "total_time_proportion",
+         "subgraph"),
         _csv("cpu_op_detail_info_{}.csv", lambda row: [
             *row[:4], int(row[4]), shown(float(row[5]) * 1e3), shown(float(row[6]) * 1e3), shown(row[7]), row[8],
         ]),

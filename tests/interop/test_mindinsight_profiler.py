@@ -1,0 +1,167 @@
+"""MindInsight's profiler pages open our files: its real server gives the same answers to its routes as our own queries do."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from testkit import profiler_routes
+
+from summarykit.profiler.advice.mindinsight import proposal
+from summarykit.profiler.intermediate import write_intermediate
+from summarykit.profiler.parsers import ascend, mindspore, read
+from summarykit.profiler.queries import Queries
+from summarykit.profiler.recording import Category, Lane, Recording, Spans, Table
+
+pytestmark = [pytest.mark.viewers, pytest.mark.shared]
+PAGE = {"limit": 7, "offset": 1}
+RUNS = {"job3": ("1", "ascend"), "job1": ("0", "ascend"), "aicpu": ("0", "ascend"), "data": ("0", "ascend"), "cpu": ("0", "ascend"),
+        "kineto": ("0", "gpu"), "own": ("3", "ascend"), "ranks": ("0", "ascend"), "starved": ("0", "ascend")}
+LISTS = ("aicore_type", "aicore_detail", "aicpu_type", "aicpu_detail", "gpu_op_type", "gpu_op_info", "gpu_cuda_activity", "cpu_op_type",
+         "cpu_op_info")
+
+
+def own_recording(rank: int = 3) -> Recording:
+    """Ten steps of 10 ms with 4 ms of waiting for data, 3 ms of backward and 1 ms of optimizer, as the collectors record them."""
+    names = ["data wait", "forward", "backward", "optimizer", "addmm"]
+    rows = []
+    for step in range(10):
+        begin = 1_700_000_000_000_000_000 + step * 10_000_000
+        rows += [(begin, 4_000_000, 0), (begin + 4_000_000, 2_000_000, 1), (begin + 6_000_000, 3_000_000, 2), (begin + 9_000_000, 1_000_000, 3)]
+        rows += [(begin + 4_500_000, 500_000, 4)]
+    start, duration, name = (np.array(column, np.int64) for column in zip(*rows, strict=True))
+    category = np.where(name == 4, Category.HOST_OP, Category.PHASE).astype(np.uint8)
+    lane = np.zeros(len(start), np.int32)
+    spans = Spans(start, duration, name.astype(np.int32), category, lane, np.full(len(start), -1, np.int64), names, [Lane(7, 7, "main", rank=rank)])
+    begins = 1_700_000_000_000_000_000 + np.arange(10) * 10_000_000
+    steps = Table(step=np.arange(5, 15), start=begins, end=begins + 10_000_000)
+    return Recording("summarykit", Path("own"), spans, {"steps": steps}, rank=rank, world_size=2)
+
+
+@pytest.fixture(scope="module")
+def base(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder, data = tmp_path_factory.mktemp("runs"), shared / "data/profiler"
+    recordings = {
+        "job3": ascend.parse(data / "ascend/raw/JOB3"), "job1": ascend.parse(data / "ascend/raw/JOB1"),
+        "aicpu": ascend.parse(data / "ascend/raw/JOB_AICPU"), "data": mindspore.parse(data / "minddata_ms2.10"),
+        "cpu": mindspore.parse(data / "ms2.10_cpu"), "kineto": read(data / "kineto/tb_resnet50_nw4"), "own": [own_recording()],
+        "ranks": [own_recording(0), own_recording(1)], "starved": [own_recording(0)],
+    }
+    recordings["starved"][0].tables.update(recordings["data"][0].tables)
+    for run, made in recordings.items():
+        assert made, run
+        write_intermediate(made, folder / run / "profiler")
+    return folder
+
+
+def questions(run: str) -> dict[str, dict[str, Any]]:
+    device, kind = RUNS[run]
+    page = {"train_id": f"./{run}", "profile": "profiler"}
+    of_device = {**page, "device_id": device}
+    steps = {"dir": f"./{run}", "device_id": device}
+    asked: dict[str, dict[str, Any]] = {
+        "devices": {"path": "devices", "args": page},
+        "average": {"path": "training-trace/graph", "args": {**steps, "type": 0}},
+        "second": {"path": "training-trace/graph", "args": {**steps, "type": 2}},
+        "tails": {"path": "training-trace/target-time-info", "args": {**steps, "type": "tail"}},
+        "timeline": {"path": "timeline", "args": {**steps, "device_type": kind, "scope_name_num": 0}},
+        "timeline_summary": {"path": "timeline-summary", "args": {**steps, "device_type": kind}},
+        "queue": {"path": "queue_info", "args": {**of_device, "type": "device_queue"}},
+        "times": {"path": "minddata_op", "args": {**of_device, "type": "device_queue"}},
+        "process": {"path": "process_summary", "args": of_device},
+        "pipeline": {"path": "minddata-pipeline/op-queue", "args": page, "body": {"device_id": device}},
+        "stage": {"path": "minddata-pipeline/queue", "args": {**of_device, "op_id": 1}},
+        "processors": {"path": "minddata-cpu-utilization-summary", "args": page, "body": {"device_id": device, "filter_condition": {}}},
+        "propose": {"path": "summary/propose", "args": of_device},
+        "ranks": {"path": "cluster-step-trace-summary", "args": page, "body": {"filter_condition": {}}},
+    }
+    for name in LISTS:
+        asked[name] = {"path": "ops/search", "args": page, "body": {"op_type": name, "device_id": device, "group_condition": PAGE}}
+    return {name: {**question, "path": f"/profile/{question['path']}"} for name, question in asked.items()}
+
+
+@pytest.fixture(scope="module")
+def mindinsight_python() -> Path:
+    python = Path(os.environ.get("SUMMARYKIT_ENVS", Path(__file__).parents[2] / ".envs")) / "mindinsight/bin/python"
+    if not python.exists():
+        pytest.skip(f"viewers: no {python}; `bash .ci/run` builds it, SUMMARYKIT_ENVS names another place")
+    return python
+
+
+@pytest.fixture(scope="module")
+def answers(base: Path, shared: Path, mindinsight_python: Path) -> dict[tuple[str, str], Any]:
+    asked = {(run, name): question for run in RUNS for name, question in questions(run).items()}
+    told = profiler_routes.ask(mindinsight_python, shared / "clients", base, list(asked.values()))
+    return dict(zip(asked, told, strict=True))
+
+
+def plain(value: Any) -> Any:
+    return json.loads(json.dumps(value))
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_operators_are_the_same(run, base, answers):
+    queries = Queries(base / run / "profiler", RUNS[run][0], generation="2-upstream")
+    for name in LISTS:
+        assert answers[run, name] == plain(queries.operators(name, {"group_condition": PAGE}).to_dict()), name
+
+
+@pytest.mark.parametrize("run", ["job3", "job1", "kineto", "own", "ranks"])
+def test_steps_are_the_same(run, base, answers):
+    steps = Queries(base / run / "profiler", RUNS[run][0]).steps
+    for name, number in (("average", 0), ("second", 2)):
+        told = plain({**steps.ask({"step_id": number}), "summary": steps.summary(), "point_info": steps.points(number)})
+        assert answers[run, name] == told
+    told = plain({**steps.ask({"mode": "proc", "proc_name": "tail"}), "summary": steps.summary()})
+    assert answers[run, "tails"] == told
+
+
+def test_steps_of_our_own_recording_are_what_was_recorded(answers):
+    assert [{**part, "start": round(part["start"], 3)} for part in answers["own", "average"]["training_trace_graph"][1]] == [
+        {"name": "iteration_interval", "start": 0, "duration": 4.0}, {"name": "fp_and_bp", "start": 4.0, "duration": 5.0},
+        {"name": "tail", "start": 9.0, "duration": 1.0},
+    ]
+    assert answers["own", "average"]["summary"]["total_steps"] == 10
+    assert answers["own", "devices"] == {"device_list": ["3"], "profiler_mode": "graph"}
+
+
+def test_steps_of_job3_are_the_known_ones(answers):
+    assert answers["job3", "average"]["size"] == 322
+    assert answers["job3", "average"]["summary"]["total_time"] == 205.3809
+    assert len(answers["job3", "average"]["training_trace_graph"]) == 13
+
+
+@pytest.mark.parametrize("run", ["job3", "kineto"])
+def test_timelines_are_the_same(run, base, answers):
+    queries = Queries(base / run / "profiler", RUNS[run][0])
+    assert answers[run, "timeline"] == plain(queries.timeline())
+    assert len(answers[run, "timeline"]) > 1000
+    assert answers[run, "timeline_summary"] == plain(queries.timeline_summary())
+
+
+def test_the_dataset_s_pipeline_is_the_same(base, answers):
+    queries = Queries(base / "data/profiler", "0")
+    queue, times = queries.device_queue()
+    assert (answers["data", "queue"], answers["data", "times"]) == (plain(queue), plain(times))
+    assert answers["data", "process"] == queries.process_summary()
+    assert answers["data", "process"]["data_process"]["status"] == "warning"    # its map slept: the queue was empty
+    assert answers["data", "pipeline"] == plain(queries.minddata_pipeline().to_dict())
+    assert answers["data", "stage"] == plain(queries.pipeline.queue(1))
+    assert answers["data", "processors"] == plain(queries.cpu_utilization())
+
+
+def test_ranks_stand_beside_each_other(base, answers):
+    assert answers["ranks", "ranks"] == plain(Queries(base / "ranks/profiler").cluster.step_trace())
+    assert [info["rank_id"] for info in answers["ranks", "ranks"]["info"]] == [0, 1]
+
+
+def test_its_advice_is_ours(base, answers):
+    for run in RUNS:
+        assert answers[run, "propose"] == plain(proposal(Queries(base / run / "profiler", RUNS[run][0])))
+    advice = answers["starved", "propose"]
+    assert advice["step_trace-iter_interval"] == ["0.5"]      # 4 ms of waiting a step are above its 0.5
+    assert advice["minddata_pipeline-map_op"] == ["MapOp_1"]
