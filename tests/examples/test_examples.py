@@ -12,6 +12,8 @@ NEEDS = {
     "landscape_lenet": ("sklearn", "torch"),
     "landscape_resnet": ("sklearn", "torch"),
     "landscape_dask": ("distributed",),
+    "graph_fusion": ("torch",),
+    "compile_vs_eager": ("sklearn", "torch"),
 }
 # MindSpore's run in its own environment: see the tests of landscapes and integrations.
 EXAMPLES = sorted(path for path in (Path(__file__).resolve().parents[2] / "examples").glob("*.py") if "mindspore" not in path.stem)
