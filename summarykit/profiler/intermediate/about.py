@@ -11,5 +11,5 @@ def write(recording: Recording, target: Target) -> None:
     if target.dialect.kernel_words:
         target.json("profiler_info_{}.json", {
             "context_mode": "graph", "rank_id": target.device, "device_id": target.device, "rank_size": recording.world_size,
-            "parallel_mode": "data_parallel" if recording.world_size > 1 else "stand_alone", "stage_num": 1,
+            "parallel_mode": "data_parallel" if recording.world_size > 1 else "stand_alone", "stage_num": 1, "library": "summarykit",
         })

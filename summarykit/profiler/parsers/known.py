@@ -9,6 +9,10 @@ PARSERS: Registry[Parser] = Registry(
     "parsers",
     {
         "records": "summarykit.profiler.parsers.records",
+        "msprof": "summarykit.profiler.parsers.ascend.msprof",
+        "ascend": "summarykit.profiler.parsers.ascend",
+        "mindspore": "summarykit.profiler.parsers.mindspore",
+        "gpu_step_trace": "summarykit.profiler.parsers.gpu_step_trace",
         "xplane": "summarykit.profiler.parsers.xplane",
         "jax": "summarykit.profiler.parsers.jax",
         "kineto": "summarykit.profiler.parsers.kineto",

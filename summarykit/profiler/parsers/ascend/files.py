@@ -59,10 +59,13 @@ class JobFiles:
         """
         self._found: dict[tuple[int, str], list[Path]] = {}
         if job.is_dir():
-            for place in [job, job / "data", *sorted(job.glob("container/*/data"))]:
+            for place in (job, job / "data"):
                 self._look(sorted(place.iterdir()) if place.is_dir() else [])
         else:
             self._look([job])
+        if self._found:            # a container alone makes no job of the folder around it
+            for place in sorted(job.glob("container/*/data")):
+                self._look(sorted(place.iterdir()))
 
     def _look(self, entries: list[Path]) -> None:
         here: dict[tuple[int, str], list[tuple[int, Path]]] = {}
