@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The environments of the libraries that summarykit is compared with, in .envs (or $SUMMARYKIT_ENVS):
 #   bash benchmarks/setup_peers.sh [python3.11]
-# Two of them, because MindSpore and the others pin what they share. About 2 GB on a fresh machine.
+# Three of them, because MindSpore and the others pin what they share. About 2.5 GB on a fresh machine.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 python=${1:-python3.11}
@@ -19,7 +19,10 @@ environment peers torch==2.13.0 tensorboardX tensorboard tensorboard-data-server
 # It asks for older versions of what is there, which it does not need.
 "$envs/peers/bin/python" -m pip install --quiet --no-deps loss-landscapes
 environment mindspore mindspore==2.10.0 psutil
+# Pandas 3 refuses what it does.
+environment hta HolisticTraceAnalysis==0.5.0 'pandas<3'
 
 "$envs/peers/bin/python" -c 'import torch.utils.tensorboard, tensorboardX, tbparse, tensorboard_data_server, crc32c'
 "$envs/mindspore/bin/python" -c 'from mindspore.train.summary import SummaryRecord'
-echo "ready: $(cd "$envs" && pwd)/peers, $(cd "$envs" && pwd)/mindspore"
+"$envs/hta/bin/python" -c 'from hta.trace_analysis import TraceAnalysis'
+echo "ready: $(cd "$envs" && pwd)/peers, $(cd "$envs" && pwd)/mindspore, $(cd "$envs" && pwd)/hta"

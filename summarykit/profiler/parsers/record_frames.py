@@ -49,15 +49,23 @@ class Frames:
         if scanner.truncated is not None:
             self.skipped["cut at the end of the file"] += 1
 
+    def told(self, *names: str, default: int) -> int:
+        """A number in ``meta``, by the names of the objects around it; ``default`` where there is none."""
+        found: Any = self.meta
+        for name in names:
+            found = found.get(name) if isinstance(found, dict) else None
+        return found if type(found) is int and abs(found) < 1 << 62 else default
+
     def table(self, name: str, *columns: str) -> dict[str, Array]:
         """The rows of a table as these columns, in the order of writing; what lacks one of them is left out."""
         batches = [rows for rows in self._rows.get(name, []) if all(column in rows for column in columns)]
         return {column: np.concatenate([rows[column] for rows in batches]) if batches else _NONE for column in columns}
 
-    def entries(self, kind: str, length: int) -> list[list[Any]]:
-        """A list with None in every place of an entry that is not there or has fewer than ``length`` parts."""
+    def entries(self, kind: str, *instead: Any) -> list[tuple[Any, ...]]:
+        """The entries of a list, each with as many parts, of the same types, as ``instead``: what is put where an entry was lost."""
+        types = [type(part) for part in instead]
         found = self.lists.get(kind, [])
-        return [entry if isinstance(entry, list) and len(entry) >= length else [None] * length for entry in found]
+        return [tuple(entry) if isinstance(entry, list) and list(map(type, entry)) == types else instead for entry in found]
 
     def _take(self, payload: bytes) -> None:
         try:
@@ -101,7 +109,7 @@ def _columns(kinds: dict[str, str], rows: int, data: bytes) -> dict[str, Array]:
     """Cut the bytes of a frame into its columns.
 
     Raises:
-        ValueError, KeyError: they do not fit.
+        ValueError, KeyError, TypeError: they do not fit.
     """
     types = {name: np.dtype(TYPES[kind]) for name, kind in kinds.items()}
     if rows < 0 or sum(kind.itemsize for kind in types.values()) * rows != len(data):

@@ -23,7 +23,7 @@ def spans_of(frames: Frames) -> Spans:
     name, lane = (np.concatenate([found[column], sampled[column]]) for column in ("name", "lane"))
     start, end = (np.concatenate([found[column], sampled[column]]) for column in ("start", "end"))
     lanes = _lanes(frames)
-    known = (name < len(names)) & (lane < len(lanes)) & (end >= start)
+    known = (name >= 0) & (name < len(names)) & (lane >= 0) & (lane < len(lanes)) & (end >= start)
     if not known.all():
         frames.skipped[_UNKNOWN] += int((~known).sum())
     name, lane, start, end = name[known], lane[known], start[known], end[known]
@@ -47,21 +47,21 @@ def tables_of(frames: Frames) -> dict[str, Table]:
 
 
 def _names(frames: Frames) -> tuple[list[str], Array]:
-    entries = frames.entries("names", 2)
-    categories = [category if isinstance(category, int) and 0 <= category <= max(Category) else 0 for category, *_ in entries]
-    return ["?" if text is None else str(text) for _, text, *_ in entries], np.array(categories, np.uint8)
+    entries = frames.entries("names", 0, "?")
+    categories = [category if 0 <= category <= max(Category) else 0 for category, _ in entries]
+    return [text for _, text in entries], np.array(categories, np.uint8)
 
 
 def _lanes(frames: Frames) -> list[Lane]:
-    found = [entry if isinstance(entry, dict) else {} for entry in frames.lists.get("lanes", [])]
-    rank = frames.meta.get("rank", 0)
-    return [Lane(lane.get("process", 0), lane.get("thread", 0), str(lane.get("title", "?")), rank=rank) for lane in found]
+    rank = frames.told("rank", default=0)
+    return [Lane(process, thread, title, rank=rank) for process, thread, title in frames.entries("lanes", 0, 0, "?")]
 
 
 def _texts(frames: Frames, numbers: Ints) -> Array:
     """The names of these numbers, as objects."""
     names = np.array([*_names(frames)[0], "?"], object)
-    return names[np.minimum(numbers, len(names) - 1)] if len(numbers) else np.empty(0, object)
+    known = (numbers >= 0) & (numbers < len(names))
+    return names[np.where(known, numbers, -1)]
 
 
 def _steps(frames: Frames) -> Table:
@@ -81,22 +81,24 @@ def _steps(frames: Frames) -> Table:
 
 
 def _by_optimizer(frames: Frames) -> dict[str, Ints]:
-    """Nobody told of steps: each goes from the end of one update to that of the next; what an update is made of lies close together."""
+    """Nobody told of steps: each goes from the end of one update to that of the next.
+
+    An update is what optimizers do behind a backward pass, before anything else is done.
+    """
     start, end = _phase(frames, "optimizer")
     backward, _ = _phase(frames, "backward")
-    if not len(end) or not len(backward):
-        return dict.fromkeys(("step", "start", "begin", "end"), np.empty(0, np.int64))
-    update = np.searchsorted(np.sort(backward), start)    # the backward passes before it
-    last = np.append(update[1:] != update[:-1], True) & (update > 0)
-    edge = end[last]
-    opened = frames.meta.get("started", {}).get("perf", edge[0])
-    begin = np.append(opened, edge[:-1])
+    others = np.sort(np.concatenate([_phase(frames, name)[0] for name in ("data wait", "transfer", "forward", "backward")]))
+    passes, group = np.searchsorted(backward, start), np.searchsorted(others, start)
+    update = np.append(passes[:1] > 0, passes[1:] > passes[:-1])    # the first after another backward pass
+    edge = np.array([end[group == one].max() for one in group[update].tolist()], np.int64)
+    opened = frames.told("started", "perf", default=int(edge[0]) if len(edge) else 0)
+    begin = np.append(opened, edge)[:-1]
     return {"step": np.arange(1, len(edge) + 1), "start": begin, "begin": begin, "end": edge}
 
 
 def _phase(frames: Frames, phase: str) -> tuple[Ints, Ints]:
     """Starts and ends of one phase, by start."""
-    numbers = [number for number, entry in enumerate(frames.entries("names", 2)) if entry[:2] == [int(Category.PHASE), phase]]
+    numbers = [number for number, entry in enumerate(frames.entries("names", 0, "?")) if entry == (int(Category.PHASE), phase)]
     spans = frames.table("spans", "name", "start", "end")
     chosen = np.flatnonzero(np.isin(spans["name"], numbers))
     chosen = chosen[np.argsort(spans["start"][chosen], kind="stable")]
@@ -132,28 +134,29 @@ def _collectives(frames: Frames) -> Table:
 def _samples(frames: Frames) -> Table:
     """``time``, ``lane``, ``stack``: a place in the table ``stacks``."""
     found = frames.table("samples", "time", "lane", "stack")
-    known = found["stack"] < len(frames.lists.get("stacks", []))
+    known = (found["stack"] >= 0) & (found["stack"] < len(frames.lists.get("stacks", [])))
     return Table({name: column[known] for name, column in found.items()})
 
 
 def _stacks(frames: Frames) -> Table:
     """``parent`` (the place of the caller's stack, or -1) and ``frame``: the function, file and line that it adds."""
-    entries = frames.entries("stacks", 2)
-    parent = np.array([-1 if caller is None else caller for caller, *_ in entries], np.int64)
-    frame = np.array([_UNNAMED if name is None else name for _, name, *_ in entries], np.int64)
+    parent, frame = _stack_entries(frames)
     return Table(parent=parent, frame=_texts(frames, frame))
 
 
-_UNNAMED = 1 << 40
+def _stack_entries(frames: Frames) -> tuple[Ints, Ints]:
+    """Callers and numbers of frames."""
+    entries = frames.entries("stacks", -1, -1)
+    columns = np.array([[caller if caller < place else -1, name] for place, (caller, name) in enumerate(entries)], np.int64)
+    parent, frame = columns.reshape(-1, 2).T
+    return parent, frame
 
 
 def _sampled(frames: Frames) -> dict[str, Ints]:
     """Samples as spans."""
     found = _samples(frames)
-    entries = frames.entries("stacks", 2)
-    frame = np.array([_UNNAMED if name is None else name for _, name, *_ in entries] or [0], np.int64)
-    collected = frames.meta.get("collected", {}).get("stacks", {})
-    period = collected.get("period_ns", _PERIOD)
+    _, frame = _stack_entries(frames)
+    period = frames.told("collected", "stacks", "period_ns", default=_PERIOD)
     return {"name": frame[found["stack"]], "lane": found["lane"], "start": found["time"], "end": found["time"] + period}
 
 
@@ -165,7 +168,7 @@ def _pipeline(frames: Frames) -> Table:
     and pulled (items), total and self (ns in its ``next``, with and without the stages before it).
     """
     pulls = frames.table("pulls", "stage", "parent", "start", "end", "queued")
-    stages = {entry[0]: entry for entry in frames.entries("stages", 4) if isinstance(entry[0], int)}
+    stages = {entry[0]: entry for entry in frames.entries("stages", -1, "?", 0, 0)}
     seen = [stage for stage in stages if (pulls["stage"] == stage).any()]
     parents = {stage: Counter(pulls["parent"][pulls["stage"] == stage].tolist()).most_common(1)[0][0] for stage in seen}
     rows = [_stage(stages[stage], pulls, parents) for stage in sorted(seen, key=lambda one: _depth(one, parents))]
@@ -174,14 +177,14 @@ def _pipeline(frames: Frames) -> Table:
     return Table({name: _column(column, name in ("op_type", "sizes", "children")) for name, column in zip(names, columns, strict=True)})
 
 
-def _stage(entry: list[Any], pulls: dict[str, Ints], parents: dict[int, int]) -> tuple[Any, ...]:
-    number, name, workers, capacity, *_ = entry
+def _stage(entry: tuple[Any, ...], pulls: dict[str, Ints], parents: dict[int, int]) -> tuple[Any, ...]:
+    number, name, workers, capacity = entry
     own, inner = pulls["stage"] == number, pulls["parent"] == number
     total, within = ((pulls["end"] - pulls["start"])[chosen].sum() for chosen in (own, inner))
     alone = total if capacity else total - within    # a thread of its own pulls for a stage with a queue
     children = [stage for stage, parent in parents.items() if parent == number]
     sizes = pulls["queued"][own].tolist() if capacity else None
-    return number, str(name), workers, sizes, capacity, 0, parents[number], children, int(own.sum()), int(total), int(alone)
+    return number, name, workers, sizes, capacity, 0, parents[number], children, int(own.sum()), int(total), int(alone)
 
 
 def _depth(stage: int, parents: dict[int, int]) -> int:

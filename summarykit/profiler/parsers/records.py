@@ -35,20 +35,19 @@ def parse(path: Path) -> list[Recording]:
     for file in sorted(path.glob("*.records")) if path.is_dir() else [path]:
         frames.read(file)
     meta = {**frames.meta, "complete": "ended" in frames.meta}
-    started = meta.get("started")
-    offset = started["wall"] - started["perf"] if isinstance(started, dict) else None
+    wall, perf = frames.told("started", "wall", default=0), frames.told("started", "perf", default=0)
     lost = meta.get("lost")
     if isinstance(lost, dict):
-        frames.skipped.update({f"not written: {reason}": count for reason, count in lost.items()})
+        frames.skipped.update({f"not written: {reason}": count for reason, count in lost.items() if type(count) is int})
     return [
         Recording(
             "summarykit",
             Path(os.fspath(path)),
             spans_of(frames),
             tables_of(frames),
-            rank=int(meta.get("rank", 0)),
-            world_size=int(meta.get("world_size", 1)),
-            clock_offset=offset,
+            rank=frames.told("rank", default=0),
+            world_size=frames.told("world_size", default=1),
+            clock_offset=wall - perf if wall else None,
             meta=meta,
             skipped=frames.skipped,
         )

@@ -31,6 +31,10 @@ def category_of(event: Event, _: TraceLanes) -> str:
     return event.get("cat", "")
 
 
+_NOT_OTHER = ("X", "s", "t", "f")
+"""Whole spans, and arrows between them, which say nothing that spans do not."""
+
+
 class Trace:
     """Reads a trace; afterwards everything is in the attributes.
 
@@ -93,7 +97,7 @@ class Trace:
         complete = [event for event in batch if event.get("ph") == "X"]
         if len(complete) < len(batch):
             for event in batch:
-                if event.get("ph") != "X":
+                if event.get("ph") not in _NOT_OTHER:
                     self._take_other(event, complete)
         try:
             self._add(complete)

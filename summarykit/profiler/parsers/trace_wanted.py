@@ -52,8 +52,7 @@ class Rows:
     def add(self, first: float, arguments: dict[str, Any], names: Sequence[str]) -> None:
         """Add a row: a number and the arguments of these names, NaN for what is no number."""
         self._numbers.append(first)
-        found = [arguments.get(name, nan) for name in names]
-        self._numbers.extend([value if is_time(value) else nan for value in found])
+        self._numbers.extend([value if is_time(value) else nan for value in map(arguments.get, names)])
 
     def columns(self) -> list[Floats]:
         """The columns, float64."""
