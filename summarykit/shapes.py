@@ -272,7 +272,7 @@ class Lineage:
         part: ``Lineage.TRAIN``, ``EVALUATION``, ``DATASET`` or ``CUSTOM``, which are MindSpore's; ``RUN`` or ``CODE``, which are ours.
         values: by name: what JSON can say (texts, numbers, bools, None, lists and mappings of these). Of a ``DATASET``: the parameters of
             its last operation, and under ``"operations"``, ``"sampler"`` and ``"children"`` mappings of the same sort.
-        shown: of a ``CUSTOM``: further names with numbers or texts for the viewer's table; the reader does not give them back.
+        shown: of a ``CUSTOM``: further names with numbers or texts, for the viewer's table alone.
     """
 
     TRAIN = "train_lineage"

@@ -11,7 +11,7 @@ import numpy as np
 
 from summarykit.cli import spell
 from summarykit.cli.describe import file_format
-from summarykit.shapes import Array, Blob, Embedding, Graph, Image, LossLandscape, Plugin, Tensor
+from summarykit.shapes import Array, Blob, Embedding, Graph, Image, Lineage, LossLandscape, Plugin, Tensor
 
 
 class Content(NamedTuple):
@@ -56,6 +56,11 @@ def _(value: Tensor | Plugin) -> list[Content]:
 @contents.register
 def _(value: Graph) -> list[Content]:
     return [Content(spell.text(dataclasses.asdict(value)).encode(), "json")]
+
+
+@contents.register
+def _(value: Lineage) -> list[Content]:
+    return [Content(spell.text(value.values).encode(), "json")]
 
 
 @contents.register

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from summarykit.cli import spell
-from summarykit.shapes import Array, Blob, Embedding, Graph, Histogram, Image, LossLandscape, Plugin, Scalar, Tensor
+from summarykit.shapes import Array, Blob, Embedding, Graph, Histogram, Image, Lineage, LossLandscape, Plugin, Scalar, Tensor
 
 _TEXT = 60
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -90,6 +90,12 @@ def _(value: LossLandscape) -> Description:
     span = f", loss {spell.short(float(finite.min()))} … {spell.short(float(finite.max()))}" if finite.size else ""
     facts = {"x": value.x, "y": value.y, "z": value.z, "decomposition": value.decomposition, "convergence": value.convergence}
     return Description(f"{rows}×{columns} {value.decomposition}{span}{path}", facts)
+
+
+@describe.register
+def _(value: Lineage) -> Description:
+    names = ", ".join(value.values)
+    return Description(names if len(names) <= _TEXT else f"{names[:_TEXT]} ...", dict(value.values))
 
 
 @describe.register

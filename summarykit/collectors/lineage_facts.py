@@ -11,7 +11,7 @@ from summarykit.collectors.learning_rate import rates
 from summarykit.collectors.network import named_parameters
 from summarykit.training.context import CallbackParams
 
-_WRAPPERS = ("module", "_orig_mod")    # torch: data-parallel, compiled
+_WRAPPERS = {"module", "_orig_mod"}    # torch: data-parallel, compiled
 _FURTHER = (
     "momentum", "nesterov", "dampening", "weight_decay", "betas", "beta_1", "beta_2", "eps", "epsilon", "rho", "amsgrad", "clipnorm",
 )  # fmt: skip
@@ -25,12 +25,12 @@ def of_training(params: CallbackParams) -> dict[str, Any]:
         "optimizer": _safely(_optimizer, optimizer),
         "learning_rate": _safely(_rate, optimizer, params.get("cur_step_num", 0)),
         **(_safely(_further, optimizer) or {}),
-        "loss_function": name_of(params.get("loss_fn")),
+        "loss_function": _safely(name_of, params.get("loss_fn")),
         "epoch": params.get("epoch_num"),
         "batch_size": batch,
         "parallel_mode": params.get("parallel_mode"),
         "device_num": params.get("device_number"),
-        "network": name_of(unwrapped(params.get("network"))),
+        "network": _safely(_network, params.get("network")),
         "train_dataset_path": _safely(path_of, params.get("train_dataset")),
         "train_dataset_size": _safely(samples_of, params.get("train_dataset"), batch),
         **(_safely(_size, params.get("network")) or {}),
@@ -63,14 +63,14 @@ def name_of(thing: Any) -> str | None:
     return str(getattr(thing, "__name__", None) or type(thing).__name__)
 
 
-def unwrapped(network: Any) -> Any:
-    """The user's model inside what data-parallel and compiled models wrap around it."""
+def _network(network: Any) -> str | None:
+    """The name of the user's model inside what data-parallel and compiled models wrap around it."""
     for _ in range(4):
-        inner = next((vars(network)["_modules"][name] for name in _WRAPPERS if name in getattr(network, "_modules", ())), None)
-        if inner is None or len(network._modules) != 1:
+        inside = getattr(network, "_modules", None) or {}
+        if len(inside) != 1 or not inside.keys() & _WRAPPERS:
             break
-        network = inner
-    return network
+        (network,) = inside.values()
+    return name_of(network)
 
 
 def batch_size(dataset: Any, element: Any) -> int | None:
@@ -115,13 +115,8 @@ def _optimizer(optimizer: Any) -> str | None:
     if isinstance(several, (list, tuple)):
         names = [name_of(each) for each in several if not isinstance(each, (int, float))]
         return ", ".join(dict.fromkeys(name for name in names if name)) or None
-    return name_of(unwrapped_optimizer(optimizer))
-
-
-def unwrapped_optimizer(optimizer: Any) -> Any:
-    """The optimizer inside one that a launcher prepared."""
-    inner = getattr(optimizer, "optimizer", None)
-    return optimizer if inner is None or not hasattr(inner, "param_groups") else inner
+    inner = getattr(optimizer, "optimizer", None)    # of one that Accelerate prepared
+    return name_of(inner if hasattr(inner, "param_groups") else optimizer)
 
 
 def _rate(optimizer: Any, updates: int) -> float | None:

@@ -6,7 +6,7 @@ import os
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ import numpy as np
 
 from summarykit import __version__
 from summarykit.clock import Process
-from summarykit.formats import FORMATS, Format, framing
+from summarykit.formats import FORMATS, Format, framing, names
+from summarykit.formats.mindspore import lineage
 from summarykit.formats.names import Stem, next_stamp
 from summarykit.formats.origin import Origin
 from summarykit.formats.scalars import ScalarBatch, ScalarEncoder
@@ -24,7 +25,9 @@ from summarykit.reading.repairing import refuse_inside
 from summarykit.reading.report import Report
 from summarykit.reading.run import Run
 from summarykit.reading.series import Series
-from summarykit.shapes import Ints
+from summarykit.shapes import Ints, Lineage
+
+LINEAGE = "lineage"
 
 _BATCH = 1 << 14
 
@@ -51,27 +54,45 @@ def convert(path: str | os.PathLike[str], out_dir: str | os.PathLike[str], forma
     found = dict(runs(base, raw=raw)) if base.is_dir() else {".": Run(base, raw=raw)}
     refuse_inside(base if base.is_dir() else base.parent, out)
     unseen: Counter[str] = Counter()
-    written = [_convert(run, out / name, target, unseen) for name, run in found.items()]
+    written = [file for name, run in found.items() for file in _convert(run, out / name, target, unseen)]
     return replace(Report([file for run in found.values() for file in run.files]), written=written, left_out=dict(+unseen))
 
 
-def _convert(run: Run, directory: Path, target: Format, unseen: Counter[str]) -> Path:
+def _convert(run: Run, directory: Path, target: Format, unseen: Counter[str]) -> list[Path]:
+    """Write a run, and its lineage into a file of its own: it has one form only."""
     directory.mkdir(parents=True, exist_ok=True)
     process = Process.current()
     now = time.time()
-    stem = Stem(next_stamp(now, os.listdir(directory)), 0, process.host, process.pid, 0)
+    stamp = next_stamp(now, os.listdir(directory))
     origin = Origin(uuid.uuid4().hex, 0, process, library=f"summarykit {__version__}")
+    stem = Stem(stamp, 0, process.host, process.pid, 0)
     file = directory / target.file_name("events", stem, "_MS")
+    _write(file, target.opening(origin, now), _records(run, target, unseen))
+    parts = [[framing.frame(payload)] for payload in _lineage(run)]
+    if not parts:
+        return [file]
+    beside = directory / names.lineage("events", replace(stem, stamp=stamp + 1), "_MS")
+    _write(beside, [lineage.opening(origin, now)], parts)
+    return [file, beside]
+
+
+def _write(file: Path, opening: Iterable[bytes], records: Iterable[list[Any]]) -> None:
     with open(file, "xb") as stream:
-        stream.writelines(framing.frame(payload) for payload in target.opening(origin, now))
-        for buffers in _records(run, target, unseen):
+        stream.writelines(map(framing.frame, opening))
+        for buffers in records:
             stream.writelines(buffers)
-    return file
+
+
+def _lineage(run: Run) -> list[bytes]:
+    """The events of a run's lineage, by age."""
+    points = [point for tag in run.tags().get(LINEAGE, ()) for point in run.points(LINEAGE, tag)]
+    points.sort(key=lambda point: point.wall_time)
+    return [lineage.encode(point.value, point.step, point.wall_time) for point in points if isinstance(point.value, Lineage)]
 
 
 def _records(run: Run, target: Format, unseen: Counter[str]) -> Iterator[list[Any]]:
-    """All points of a run, framed."""
-    series = [run.points(kind, tag) for kind, tags in run.tags().items() for tag in tags]
+    """All points of a run but its lineage, framed."""
+    series = [run.points(kind, tag) for kind, tags in run.tags().items() if kind != LINEAGE for tag in tags]
     encoder = ScalarEncoder([target.scalar_field])
     for part in _in_order(series):
         first = series[int(part.series[0])]

@@ -99,7 +99,15 @@ def decode(part: str, content: bytes) -> Lineage:
         return Lineage(part, _of_json(content.decode("utf-8", "replace")) or {})
     found = message(_MESSAGES[part]).FromString(content)
     values = _of_json(found.values) if found.HasField("values") else None
-    return Lineage(part, _of_fields(part, found) if values is None else values)
+    if values is None:
+        return Lineage(part, _of_fields(part, found))
+    return Lineage(part, values, _shown(values, found) if part == Lineage.CUSTOM else {})
+
+
+def _shown(values: Mapping[str, Any], found: Any) -> dict[str, Any]:
+    """What users see beside what they told."""
+    told = dict(_leaves(values))
+    return {name: value for name, value in _of_custom(found).items() if name not in told}
 
 
 def _json(values: Any) -> str:
