@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from summarykit.notices import Notices
-from summarykit.profiler.names import NAMES
 from summarykit.profiler.plan import Plan
 from summarykit.profiler.scheduling import Action
 from summarykit.profiler.window import Window
@@ -124,9 +123,10 @@ class Controller:
         """What ``step`` is under a schedule."""
         self._count += 1
         number = self._count if step is None else step
+        due = self._count >= self._due
         if window := self.window:
-            window.steps.step(number)
-        if self._count >= self._due:
+            window.steps.step(number, more=not due)
+        if due:
             self._follow(number)
 
     def _waiting(self, step: int | None = None) -> None:
@@ -146,8 +146,10 @@ class Controller:
         elif window:
             self.close("schedule")
             window = None
-        if window is None and action is not Action.NONE and self.open(action is Action.WARMUP):
-            self.windows[-1].steps.begin(number + 1)
+        if window is None and action is not Action.NONE:
+            self.open(action is Action.WARMUP)
+        if window := self.window:
+            window.steps.begin(number + 1)
         self._due = schedule.until(self._count)
         self.step = self._waiting if action is Action.NONE else self._scheduled
 
@@ -163,7 +165,6 @@ def _end_all() -> None:
 
 
 def _forget_all() -> None:
-    NAMES.forget_lock()
     for controller in list(_open):
         controller.forget()
     _open.clear()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-
 from summarykit.notices import logger
+from summarykit.profiler.locks import fork_safe
 
-_lock = threading.Lock()
+_lock = fork_safe()
 _owners: dict[str, object] = {}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any
 
 import numpy as np
 
@@ -15,11 +14,11 @@ class Lanes:
     """Numbers threads in the order in which they are met.
 
     Attributes:
-        entries: what a reader is told of each; only ever appended to.
+        entries: process, thread and title of each; only ever appended to.
     """
 
     def __init__(self) -> None:
-        self.entries: list[dict[str, Any]] = []
+        self.entries: list[tuple[int, int, str]] = []
         self._numbers: dict[int, int] = {}
 
     def of(self, threads: Array) -> Array:
@@ -36,6 +35,6 @@ class Lanes:
         if ident not in self._numbers:
             thread = next((one for one in threading.enumerate() if one.ident == ident), None)
             title, native = ("thread", ident) if thread is None else (thread.name, thread.native_id or ident)
-            self.entries.append({"process": os.getpid(), "thread": native, "title": title})
+            self.entries.append((os.getpid(), native, title))
             self._numbers[ident] = len(self.entries) - 1
         return self._numbers[ident]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-
+from summarykit.profiler.locks import fork_safe
 from summarykit.profiler.recording import Category
 
 
@@ -17,7 +16,7 @@ class Names:
     def __init__(self) -> None:
         self.entries: list[tuple[int, str]] = []
         self._numbers: dict[tuple[int, str], int] = {}
-        self._lock = threading.Lock()
+        self._lock = fork_safe()
 
     def number(self, text: str, category: Category = Category.OTHER) -> int:
         """The number of a text."""
@@ -31,10 +30,6 @@ class Names:
                 self.entries.append(entry)
                 self._numbers[entry] = len(self.entries) - 1
             return self._numbers[entry]
-
-    def forget_lock(self) -> None:
-        """In a forked child: whoever held the lock is not there."""
-        self._lock = threading.Lock()
 
 
 NAMES = Names()

@@ -25,12 +25,12 @@ class Steps:
         count: steps recorded.
     """
 
-    def __init__(self, tape: Tape, listeners: list[StepListener]) -> None:
-        """Take where the rows go, and who is told of each step."""
+    def __init__(self, tape: Tape, listeners: list[StepListener], quiet: bool = False) -> None:
+        """Take where the rows go, and who is told of each step: nobody, as long as it is ``quiet``."""
         self.number: int | None = None
         self.last: int | None = None
         self.count = 0
-        self._listeners = listeners
+        self._listeners, self._told_later = ([], listeners) if quiet else (listeners, [])
         self._row, self._span = tape.steps.add, tape.spans.add
         self._start = self._begun = self._waits = self._from = 0
         self._edge = self._epoch = 0
@@ -87,8 +87,8 @@ class Steps:
         """What comes before the next step is not part of it: an evaluation, the end of an epoch."""
         self._edge, self._from = perf_counter_ns(), 0
 
-    def step(self, step: int | None = None) -> None:
-        """By hand: a step ends here, and the next one begins."""
+    def step(self, step: int | None = None, *, more: bool = True) -> None:
+        """By hand: a step ends here, and, if there is ``more``, the next one begins."""
         if self._by_loop:
             return
         now = perf_counter_ns()
@@ -96,7 +96,8 @@ class Steps:
             self._start = self._begun = self._edge
             self.number = (self.last or 0) + 1
         self._close(now, step)
-        self.begin((self.last or 0) + 1)
+        if more:
+            self.begin((self.last or 0) + 1)
 
     def settle(self) -> None:
         """The window ends: a step that has ended, but for callbacks that the loop has yet to call, ends here."""
@@ -104,7 +105,9 @@ class Steps:
             self._close(perf_counter_ns())
 
     def restart(self) -> None:
-        """Forget what came so far, but for the open step, which begins now."""
+        """Forget what came so far, and be quiet no longer."""
+        self._listeners = self._told_later
+        self.number = None
         self.count = self._waits = self._from = 0
         self._start = self._begun = self._edge = perf_counter_ns()
 

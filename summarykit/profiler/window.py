@@ -60,7 +60,7 @@ class Window:
         self.closed = False
         self._tape = Tape()
         self._site = Site(self._tape, self.records.parent, self.records.stem, plan.max_bytes, told)
-        self.steps = Steps(self._tape, self._site.listeners)
+        self.steps = Steps(self._tape, self._site.listeners, quiet=warming)
         head = {**_facts(), "rank": rank, "world_size": world_size, "keep": plan.keep, "max_bytes": plan.max_bytes}
         self._store = Store(self._tape, self.records, head, KEEP[plan.keep](self.records, plan.max_bytes, plan.max_seconds))
         self._store.begin()

@@ -94,7 +94,7 @@ def test_pr3_an_exception_in_the_window_leaves_what_was_recorded(tmp_path):
     with pytest.raises(ZeroDivisionError), profiler:
         profiler.step()
         with profiler.phase("forward"):
-            1 / 0
+            raise ZeroDivisionError
     assert not profiler.recording
     recording = read(profiler)
     assert recording.tables["steps"].rows == 1
@@ -202,7 +202,7 @@ def test_wrong_arguments_are_refused_at_construction(tmp_path, options, names_it
     [(0, 3), (3, 2), ("1", 2), (1,), (True, 2), ([(1, 2)], 3), ([],), ([(1, 2, 3)],), ([(1, 3), (3, 4)],), ([3],), (1, 2, "profiler"), (1.0, 2)],
 )
 def test_wrong_ranges_are_refused_at_construction(kind, args):
-    with pytest.raises((TypeError, ValueError), match="_(step|epoch)|profiler"):
+    with pytest.raises((TypeError, ValueError), match=r"_(step|epoch)|profiler"):
         kind(*args)
 
 

@@ -23,7 +23,8 @@ def test_off_is_a_shared_function_that_does_nothing(tmp_path):
 
 def test_everything_is_as_before_after_a_window(tmp_path):
     def state() -> tuple[object, ...]:
-        return builtins.print, logging.Logger.handle, vars(CallbackList)["fire"], list(gc.callbacks), MARKS.waiting, threading.active_count()
+        wrapped = builtins.print, logging.Logger.handle, vars(CallbackList)["fire"]
+        return *wrapped, list(gc.callbacks), MARKS.waiting, threading.active_count()
 
     before = state()
     profiler = Profiler(tmp_path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable
 from threading import get_ident
 from time import perf_counter_ns
@@ -11,12 +10,13 @@ from typing import Any, ClassVar, TypeVar
 
 from summarykit.profiler.collectors.collector import Collector
 from summarykit.profiler.collectors.patches import Patches
+from summarykit.profiler.locks import fork_safe
 from summarykit.profiler.tape import Tape
 from summarykit.training.marks import unwatched
 
 Row = tuple[Any, ...]
 _Call = TypeVar("_Call", bound=Callable[..., Any])
-_lock = threading.RLock()
+_lock = fork_safe()
 
 
 class Instrument:

@@ -1,0 +1,215 @@
+"""Collectors that need no framework: machine, stacks, garbage, logging, stages of a pipeline."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import sys
+import threading
+import time
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from summarykit import Loop, Profiler
+from summarykit.profiler.collectors import COLLECTORS, Collector, Site
+from summarykit.profiler.merging import recorded
+from summarykit.profiler.pipeline import buffered, stage
+from summarykit.profiler.recording import Category, Recording
+from summarykit.profiler.tape import Tape
+
+
+def read(profiler: Profiler) -> Recording:
+    (recording,) = recorded(profiler.windows[-1].records)
+    assert not recording.skipped
+    return recording
+
+
+def spans(recording: Recording, category: Category) -> Counter[str]:
+    chosen = recording.spans.of(category)
+    return Counter(recording.spans.names[number] for number in recording.spans.name[chosen].tolist())
+
+
+@pytest.fixture
+def site(tmp_path) -> Site:
+    return Site(Tape(), tmp_path, "rank_0", 1 << 20)
+
+
+@pytest.mark.parametrize("key", list(COLLECTORS))
+def test_every_collector_has_its_key(key):
+    kind = COLLECTORS.get(key)
+    assert issubclass(kind, Collector)
+    assert kind.key == key
+    assert isinstance(kind.useful(), bool)
+
+
+def test_system_counters(site):
+    kind = COLLECTORS.get("system")
+    collector = kind(site)
+    collector.start()
+    collector.tick()
+    block = np.ones(20 << 20, np.uint8)
+    collector.tick()
+    found: dict[str, list[float]] = {}
+    from summarykit.profiler.names import NAMES
+
+    columns = site.tape.counters.take()
+    for number, value in zip(columns["counter"].tolist(), columns["value"].tolist(), strict=True):
+        found.setdefault(NAMES.entries[number][1], []).append(value)
+    for name in ("system/cpu", "system/cpu_0", "system/memory", "process/cpu", "process/memory", "process/threads"):
+        assert len(found[name]) == 2, name
+    assert found["process/memory"][1] - found["process/memory"][0] >= 15 << 20
+    assert all(0 <= value <= 100 for value in found["system/cpu"])
+    assert collector.described()["cores"] >= 1
+    del block
+
+
+def test_the_sampler_knows_where_python_is(tmp_path):
+    ready, end = threading.Event(), threading.Event()
+
+    def stand_still() -> None:
+        ready.set()
+        end.wait()
+
+    thread = threading.Thread(target=stand_still, name="the one that waits")
+    thread.start()
+    ready.wait()
+    with Profiler(tmp_path, collectors=["stacks"]) as profiler:
+        samples = profiler.windows[0]._tape.tables["samples"]
+        deadline = time.monotonic() + 20
+        while len(samples) < 20 and not profiler.windows[0]._store.written and time.monotonic() < deadline:
+            time.sleep(0.005)
+    end.set()
+    thread.join()
+    recording = read(profiler)
+    assert any("Event.wait" in name or "wait (" in name for name in spans(recording, Category.PYTHON))
+    stacks, table = recording.tables["stacks"], recording.tables["samples"]
+    lane = next(number for number, lane in enumerate(recording.spans.lanes) if lane.title == "the one that waits")
+    place, chain = int(table["stack"][table["lane"] == lane][0]), []
+    while place >= 0:
+        chain.append(stacks["frame"][place])
+        place = int(stacks["parent"][place])
+    assert any("stand_still" in frame and f"{__file__}:" in frame for frame in chain)
+    assert not any("Ticker" in frame for frame in stacks["frame"])
+
+
+def test_garbage_collections_are_spans(tmp_path):
+    with Profiler(tmp_path, collectors=["gc"]) as profiler:
+        gc.collect()
+    assert spans(read(profiler), Category.GC)["garbage collection, generation 2"] >= 1
+
+
+def test_logging_print_and_our_callbacks_are_the_phase_logging(tmp_path, capsys):
+    logger = logging.getLogger("a user's")
+    with Profiler(tmp_path, collectors=["logging"]) as profiler:
+        print("epoch 1")
+        logger.warning("loss is %f", 1.0)
+    assert capsys.readouterr().out == "epoch 1\n"
+    assert spans(read(profiler), Category.PHASE) == {"logging": 2}
+
+
+def test_the_loop_is_a_loop_of_data_waits_and_steps(tmp_path):
+    with Profiler(tmp_path, collectors=[]) as profiler:
+        for _ in Loop(train_dataset=range(5)).steps():
+            pass
+    recording = read(profiler)
+    assert spans(recording, Category.PHASE) == {"data wait": 6}    # the last one finds that there is no more
+    steps = recording.tables["steps"]
+    assert steps["step"].tolist() == [1, 2, 3, 4, 5]
+    assert (steps["end"][:-1] == steps["start"][1:]).all()
+
+
+class Slow:
+    """Gives numbers, each after a while, without a generator's frame."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def __iter__(self):
+        for number in range(self.count):
+            time.sleep(0.001)
+            yield number
+
+
+def test_stages_of_a_pipeline(tmp_path):
+    records = stage("read", Slow(8), workers=3)
+    images = stage("decode", (record + 1 for record in records))
+    batches = buffered("prefetch", images, size=4)
+    with Profiler(tmp_path, collectors=["pipeline"]) as profiler:
+        assert list(batches) == list(range(1, 9))
+    table = read(profiler).tables["pipeline"]
+    assert table["op_type"].tolist() == ["prefetch", "decode", "read"]
+    assert table["num_workers"].tolist() == [1, 1, 3]
+    assert table["capacity"].tolist() == [4, 0, 0]
+    assert table["parent"].tolist() == [-1, *table["op_id"].tolist()[:2]]
+    assert table["children"].tolist() == [[number] for number in table["op_id"].tolist()[1:]] + [[]]
+    assert table["pulled"].tolist() == [9, 9, 9]    # the ninth time says that there is no more
+    assert all(0 <= size <= 4 for size in table["sizes"][0])
+    assert table["self"][1] < table["total"][1]
+    assert table["self"][2] == table["total"][2] >= 8_000_000
+
+
+def test_a_pipeline_without_a_window_is_just_its_items():
+    items = buffered("prefetch", stage("read", [1, 2, 3]))
+    assert list(items) == list(items) == [1, 2, 3]
+    assert len(items) == 3
+
+
+def test_an_exception_in_a_stage_is_raised_where_its_item_would_have_come():
+    def broken():
+        yield 1
+        raise KeyError("file")
+
+    items = iter(buffered("prefetch", broken()))
+    assert next(items) == 1
+    with pytest.raises(KeyError, match="file"):
+        next(items)
+
+
+def test_a_pass_that_is_left_ends_its_thread():
+    def endless():
+        while True:
+            yield 1
+
+    items = iter(buffered("left alone", endless(), size=1))
+    assert next(items) == 1
+    (thread,) = [one for one in threading.enumerate() if one.name == "pipeline left alone"]
+    del items
+    gc.collect()
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("make", [lambda: stage("", []), lambda: stage("a", [], workers=0), lambda: buffered("a", [], size=0)])
+def test_wrong_stages_are_refused(make):
+    with pytest.raises((TypeError, ValueError)):
+        make()
+
+
+def test_a_collector_of_somebody_else(tmp_path, monkeypatch):
+    class Own(Collector):
+        key = "own"
+        period = 0.001
+
+        def start(self) -> None:
+            self._rows = self.site.tape.table("weather", {"time": "int", "degrees": "float"})
+
+        def tick(self) -> None:
+            self._rows.add((time.perf_counter_ns(), 21.5))
+
+    monkeypatch.setitem(COLLECTORS._ours, "own", f"{__name__}:Own")
+    monkeypatch.setitem(COLLECTORS._found, "own", Own)
+    with Profiler(tmp_path, collectors=["own"]) as profiler:
+        deadline = time.monotonic() + 20
+        while not profiler.windows[0]._tape.tables["weather"] and time.monotonic() < deadline:
+            time.sleep(0.001)
+    assert read(profiler).meta["costs"]["own"]["calls"] >= 1
+
+
+def test_gpu_is_not_there(tmp_path, monkeypatch, caplog):
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    with Profiler(tmp_path, collectors=["gpu"]) as profiler:
+        profiler.step()
+    assert "pip install 'summarykit[gpu]'" in caplog.text
+    assert read(profiler).tables["steps"].rows == 1
