@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import getincrementaldecoder
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,9 +24,9 @@ _EVENTS = re.compile(rb'"traceEvents"\s*:\s*\[')
 _SEPARATOR = re.compile(rb"\}\s*,\s*(?=\{)")
 _NEXT = re.compile(r"\}\s*,\s*(?=\{)")
 _BETWEEN = re.compile(r"[\s,]*")
-_WRONG_ESCAPE = re.compile(r'\\(?!["\\/bfnrtu])')
+_ESCAPE = re.compile(r'(\\["\\/bfnrtu])|\\(?=.)', re.DOTALL)
 _TAIL = 1 << 16
-_LONGEST = 1 << 26
+_LONGEST = 1 << 24
 
 
 class JsonEvents:
@@ -94,18 +95,20 @@ class JsonEvents:
 
     def _one_by_one(self, piece: bytes, *, last: bool) -> tuple[list[Event], bytes]:
         """The same, without a guess where events begin; steps over those that are garbled."""
-        text, found = _WRONG_ESCAPE.sub(r"\\\\", piece.decode(errors="replace")), []
+        decoder = getincrementaldecoder("utf-8")("replace")
+        text = _ESCAPE.sub(lambda escape: escape[1] or r"\\", decoder.decode(piece, last))
+        pending, found = decoder.getstate()[0], []    # the first bytes of a character that is cut
         position = _BETWEEN.match(text).end()    # type: ignore[union-attr]  # it matches the empty text, too
         while position < len(text) and not self._at_end(text, position):
             try:
                 event, position = _DECODER.raw_decode(text, position)
                 found.append(event)
             except (ValueError, RecursionError) as error:
-                if not last and _is_cut(text, error):
+                if not last and len(text) < _LONGEST and _is_cut(text, error):
                     break
                 position = self._step_over(text, position, last)
             position = _BETWEEN.match(text, position).end()    # type: ignore[union-attr]
-        return self._objects(found), text[position:].encode(errors="replace")
+        return self._objects(found), text[position:].encode() + pending
 
     def _at_end(self, text: str, position: int) -> bool:
         self._ended = text[position] == "]"
