@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 from weakref import WeakSet
@@ -237,21 +237,27 @@ class LeftOpenError(BaseException):
     """Stands in ``exception`` where a framework has no hook for exceptions, and something unknown ended the run."""
 
 
-class Deferred(Mapping[str, Any]):
+class Deferred(MutableMapping[str, Any]):
     """Values of which some are fetched when they are first looked at: on most steps nobody does."""
 
     def __init__(self, known: Mapping[str, Any], fetch: Callable[[], Mapping[str, Any]]) -> None:
         """Take those that are known, which count more, and the function that gives the others; it is called at most once."""
         self._known, self._fetch = known, fetch
-        self._values: Mapping[str, Any] | None = None
+        self._values: dict[str, Any] | None = None
 
-    def _now(self) -> Mapping[str, Any]:
+    def _now(self) -> dict[str, Any]:
         if self._values is None:
             self._values = {**self._fetch(), **self._known}
         return self._values
 
     def __getitem__(self, name: str) -> Any:
         return self._now()[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._now()[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        del self._now()[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._now())

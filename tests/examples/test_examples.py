@@ -8,6 +8,11 @@ import pytest
 from testkit import records
 
 NEEDS = {
+    "accumulation": ("sklearn", "torch"),
+    "hf_trainer": ("sklearn", "torch", "transformers", "accelerate"),
+    "lightning_digits": ("sklearn", "torch", "lightning"),
+    "offload": ("sklearn", "torch"),
+    "torch_watch": ("sklearn", "torch"),
     "digits": ("sklearn",),
     "landscape_lenet": ("sklearn", "torch"),
     "landscape_resnet": ("sklearn", "torch"),

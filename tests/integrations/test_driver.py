@@ -140,6 +140,22 @@ def test_values_that_nobody_looks_at_are_not_fetched(tmp_path):
     assert scalars(tmp_path)["loss"] == {1: 0.5, 3: 0.5, 6: 0.5}    # what is known counts more
 
 
+class Adds(Callback):
+    def on_train_step_end(self, run_context):
+        reported = run_context.original_args().reported
+        reported["twice"] = 2 * reported["accuracy"]
+
+
+def test_callbacks_may_add_to_what_a_step_reported(tmp_path):
+    driver = Driver([Adds(), SummaryCollector(tmp_path, 1)])
+    driver.train_begin()
+    driver.step_begin()
+    driver.step_end({"loss": 0.5}, more=lambda: {"accuracy": 0.25})
+    driver.train_end()
+    found = scalars(tmp_path)
+    assert (found["loss"], found["accuracy"], found["twice"]) == ({1: 0.5}, {1: 0.25}, {1: 0.5})
+
+
 def test_what_is_reported_after_a_step_is_recorded_with_it(tmp_path):
     driver = Driver([SummaryCollector(tmp_path, 4), journal := Journal()])
     driver.train_begin()
