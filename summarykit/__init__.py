@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from summarykit import lazy
 
 if TYPE_CHECKING:
+    from summarykit import ops
     from summarykit.collectors import LandscapeCollector, SummaryCollector
     from summarykit.errors import ClosedError, MissingExtraError, RefusedValueError, StorageError, SummaryKitError
     from summarykit.landscape import LossSurface, SummaryLandscape
@@ -25,6 +26,7 @@ _HOMES = {
     "summarykit.collectors": ("LandscapeCollector", "SummaryCollector"),
     "summarykit.errors": ("ClosedError", "MissingExtraError", "RefusedValueError", "StorageError", "SummaryKitError"),
     "summarykit.landscape": ("LossSurface", "SummaryLandscape"),
+    "summarykit.ops": ("ops",),
     "summarykit.profiler": ("Profiler", "StopAtEpoch", "StopAtStep", "schedule"),
     "summarykit.reading": ("Run", "convert", "repair", "runs", "verify"),
     "summarykit.summary": ("MetricWriter", "SummaryRecord", "SummaryWriter"),
@@ -35,7 +37,8 @@ __getattr__ = lazy.names(__name__, _HOMES)
 __all__ = [
     "Callback", "CallbackList", "ClosedError", "LandscapeCollector", "Loop", "LossSurface", "MetricWriter", "MissingExtraError",
     "Profiler", "RefusedValueError", "Run", "RunContext", "StopAtEpoch", "StopAtStep", "StorageError", "SummaryCollector",
-    "SummaryKitError", "SummaryLandscape", "SummaryRecord", "SummaryWriter", "convert", "repair", "runs", "schedule", "verify",
+    "SummaryKitError", "SummaryLandscape", "SummaryRecord", "SummaryWriter", "convert", "ops", "repair", "runs", "schedule",
+    "verify",
 ]  # fmt: skip
 
 

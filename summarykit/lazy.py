@@ -33,14 +33,15 @@ def names(package: str, homes: Mapping[str, Sequence[str]]) -> Callable[[str], A
 
     Args:
         package: its ``__name__``.
-        homes: module -> the names that come from it.
+        homes: module -> the names that come from it; the module's own name in the package is the module.
     """
     home = {name: module for module, its_names in homes.items() for name in its_names}
 
     def get(name: str) -> Any:
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(home[name]), name)
+        module = importlib.import_module(home[name])
+        value = module if home[name] == f"{package}.{name}" else getattr(module, name)
         setattr(sys.modules[package], name, value)
         return value
 
