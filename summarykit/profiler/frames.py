@@ -8,9 +8,9 @@ list     ``list``: "names", "lanes", "stacks" …; ``first``     JSON: entries, 
 rows     ``table``, ``rows``, ``columns`` (type by name)       the columns, one behind the other, as in ``tape.TYPES``
 ======== ===================================================== =====================================================
 
-Rows speak of an entry of a list by its place: names are pairs of category and text, lanes are process, thread and title, stacks pairs of a caller's
-stack (or -1) and a name. A file begins with ``meta`` (of ``format`` "summarykit.profile"), and holds every entry before the first row
-that speaks of it.
+Rows speak of an entry of a list by its place: names are pairs of category and text, lanes are process, thread and title, stacks pairs
+of a caller's stack (or -1) and a name, stages are number, name, workers and capacity. A file begins with ``meta`` (of ``format``
+"summarykit.profile"), and holds every entry before the first row that speaks of it.
 """
 
 from __future__ import annotations

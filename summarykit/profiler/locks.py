@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import AbstractContextManager
+from typing import Any
 
 
-def fork_safe() -> threading._RLock:
-    """Make a lock of this module's kind; it lives as long as the process."""
+def fork_safe() -> AbstractContextManager[Any]:
+    """Make a re-entrant lock of this kind; it lives as long as the process."""
     lock = threading.RLock()
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)

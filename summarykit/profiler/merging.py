@@ -12,6 +12,7 @@ from summarykit.profiler.parsers import read
 from summarykit.profiler.recording import Recording, Spans, Table
 from summarykit.shapes import Array, Ints
 
+OURS = "summarykit"
 _TIMES = ("start", "end", "time", "fp_start", "bp_end")
 
 
@@ -32,36 +33,58 @@ def merged(recordings: Iterable[Recording]) -> list[Recording]:
     """Put what lies beside our own records on their clock and into them; the other recordings stay as they are.
 
     A trace lies beside records where it is in the same directory and its name begins with that of the records: ``rank_0.kineto.json``
-    beside ``rank_0.profile``. Traces whose clock is not known stay apart, too.
+    beside ``rank_0.profile``. Where its clock cannot be told it stays apart, too.
     """
     found = list(recordings)
-    ours = {(recording.path.parent, recording.path.stem): recording for recording in found if recording.source == "summarykit"}
-    result, beside = [], []
-    for recording in found:
-        home = None if recording.source == "summarykit" else _home(recording, ours)
-        if home is None:
+    result = [recording for recording in found if recording.source == OURS]
+    ours = {(recording.path.parent, recording.path.stem): recording for recording in result}
+    for recording in [one for one in found if one.source != OURS]:
+        home = _home(recording, ours)
+        shift = None if home is None else clock_shift(home, recording)
+        if home is None or shift is None:
             result.append(recording)
         else:
-            beside.append((home, recording))
-    for home, recording in beside:
-        _add(home, recording)
+            _add(home, recording, shift)
     return result
 
 
-def _home(recording: Recording, ours: dict[tuple[Path, str], Recording]) -> Recording | None:
-    if recording.clock_offset is None:
+def clock_shift(home: Recording, other: Recording) -> int | None:
+    """What is to be added to the times of ``other`` for the clock of ``home``, in ns; None where that cannot be told.
+
+    By both clocks' distance from the wall clock; else by the ends of steps that both know; else, where the times of ``other`` as they
+    are lie within the window by the wall clock, by that.
+    """
+    if home.clock_offset is None:
         return None
-    inside = (recording.path, *recording.path.parents)
-    found = (ours.get((place.parent, place.name.partition(".")[0])) for place in inside)
-    home = next((one for one in found if one is not None), None)
-    return home if home is not None and home.clock_offset is not None else None
+    if other.clock_offset is not None:
+        return other.clock_offset - home.clock_offset
+    return _by_steps(home, other) or _by_wall(home, other)
 
 
-def _add(home: Recording, other: Recording) -> None:
-    """Add spans and tables, moved to the clock of ``home``; a table that is there already is kept: ours knows the training's steps."""
-    assert home.clock_offset is not None
-    assert other.clock_offset is not None
-    shift = other.clock_offset - home.clock_offset
+def _by_steps(home: Recording, other: Recording) -> int | None:
+    ours, theirs = home.tables.get("steps"), other.tables.get("steps")
+    if not (ours and theirs):
+        return None
+    common, left, right = np.intersect1d(ours["step"], theirs["step"], return_indices=True)
+    return int(np.median(ours["end"][left] - theirs["end"][right])) if len(common) else None
+
+
+def _by_wall(home: Recording, other: Recording) -> int | None:
+    started, ended = home.meta.get("started"), home.meta.get("ended")
+    if not (isinstance(started, dict) and isinstance(ended, dict) and len(other.spans) and home.clock_offset is not None):
+        return None
+    inside = started["wall"] <= other.spans.start.min() and other.spans.start.max() <= ended["wall"]
+    return -home.clock_offset if inside else None
+
+
+def _home(recording: Recording, ours: dict[tuple[Path, str], Recording]) -> Recording | None:
+    """Whose records it lies beside: it, or a directory that it is in."""
+    found = (ours.get((place.parent, place.name.partition(".")[0])) for place in (recording.path, *recording.path.parents))
+    return next((one for one in found if one is not None), None)
+
+
+def _add(home: Recording, other: Recording, shift: int) -> None:
+    """Add spans and tables, moved by ``shift``; a table that is there already is kept: ours knows the training's steps."""
     before = len(home.spans)
     home.spans = joined(home.spans, other.spans, shift)
     for name, table in other.tables.items():

@@ -132,8 +132,10 @@ class Profiler(Controller):
             OSError: there is nothing at the path.
         """
         from summarykit.profiler import analysis
+        from summarykit.profiler.merging import merged
+        from summarykit.profiler.parsers import read
 
-        return analysis.analyse(path)
+        return analysis.analyse(merged(read(path)))
 
     def forget(self) -> None:
         """In a forked child: what is open is the parent's."""

@@ -199,7 +199,10 @@ def test_wrong_arguments_are_refused_at_construction(tmp_path, options, names_it
 @pytest.mark.parametrize("kind", [StopAtStep, StopAtEpoch])
 @pytest.mark.parametrize(
     "args",
-    [(0, 3), (3, 2), ("1", 2), (1,), (True, 2), ([(1, 2)], 3), ([],), ([(1, 2, 3)],), ([(1, 3), (3, 4)],), ([3],), (1, 2, "profiler"), (1.0, 2)],
+    [
+        *((0, 3), (3, 2), ("1", 2), (1,), (True, 2), (1.0, 2), (1, 2, "profiler")),
+        *(([(1, 2)], 3), ([],), ([3],), ([(1, 2, 3)],), ([(1, 3), (3, 4)],)),
+    ],
 )
 def test_wrong_ranges_are_refused_at_construction(kind, args):
     with pytest.raises((TypeError, ValueError), match=r"_(step|epoch)|profiler"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -35,8 +34,8 @@ class MindSporeProfiler(Collector):
         """See ``Collector``."""
         if claim(_MINDSPORE, self):
             with self.cost.starting():
-                module = importlib.import_module("mindspore.profiler")    # the framework is loaded: this is its own part
-                self._profiler = module.Profiler(output_path=str(self.path), start_profile=False)
+                mindspore: Any = sys.modules["mindspore"]
+                self._profiler = mindspore.Profiler(output_path=str(self.path), start_profile=False)
                 self._profiler.start()
 
     def stop(self) -> None:
