@@ -19,10 +19,28 @@ from summarykit.profiler.recording import Category, Lane, Recording, Spans, Tabl
 
 pytestmark = [pytest.mark.viewers, pytest.mark.shared]
 PAGE = {"limit": 7, "offset": 1}
-RUNS = {"job3": ("1", "ascend"), "job1": ("0", "ascend"), "aicpu": ("0", "ascend"), "data": ("0", "ascend"), "cpu": ("0", "ascend"),
-        "kineto": ("0", "gpu"), "own": ("3", "ascend"), "ranks": ("0", "ascend"), "starved": ("0", "ascend")}
-LISTS = ("aicore_type", "aicore_detail", "aicpu_type", "aicpu_detail", "gpu_op_type", "gpu_op_info", "gpu_cuda_activity", "cpu_op_type",
-         "cpu_op_info")
+RUNS = {
+    "job3": ("1", "ascend"),
+    "job1": ("0", "ascend"),
+    "aicpu": ("0", "ascend"),
+    "data": ("0", "ascend"),
+    "cpu": ("0", "ascend"),
+    "kineto": ("0", "gpu"),
+    "own": ("3", "ascend"),
+    "ranks": ("0", "ascend"),
+    "starved": ("0", "ascend"),
+}
+LISTS = (
+    "aicore_type",
+    "aicore_detail",
+    "aicpu_type",
+    "aicpu_detail",
+    "gpu_op_type",
+    "gpu_op_info",
+    "gpu_cuda_activity",
+    "cpu_op_type",
+    "cpu_op_info",
+)
 
 
 def own_recording(rank: int = 3) -> Recording:
@@ -31,12 +49,19 @@ def own_recording(rank: int = 3) -> Recording:
     rows = []
     for step in range(10):
         begin = 1_700_000_000_000_000_000 + step * 10_000_000
-        rows += [(begin, 4_000_000, 0), (begin + 4_000_000, 2_000_000, 1), (begin + 6_000_000, 3_000_000, 2), (begin + 9_000_000, 1_000_000, 3)]
+        rows += [
+            (begin, 4_000_000, 0),
+            (begin + 4_000_000, 2_000_000, 1),
+            (begin + 6_000_000, 3_000_000, 2),
+            (begin + 9_000_000, 1_000_000, 3),
+        ]
         rows += [(begin + 4_500_000, 500_000, 4)]
     start, duration, name = (np.array(column, np.int64) for column in zip(*rows, strict=True))
     category = np.where(name == 4, Category.HOST_OP, Category.PHASE).astype(np.uint8)
     lane = np.zeros(len(start), np.int32)
-    spans = Spans(start, duration, name.astype(np.int32), category, lane, np.full(len(start), -1, np.int64), names, [Lane(7, 7, "main", rank=rank)])
+    spans = Spans(
+        start, duration, name.astype(np.int32), category, lane, np.full(len(start), -1, np.int64), names, [Lane(7, 7, "main", rank=rank)]
+    )
     begins = 1_700_000_000_000_000_000 + np.arange(10) * 10_000_000
     steps = Table(step=np.arange(5, 15), start=begins, end=begins + 10_000_000)
     return Recording("summarykit", Path("own"), spans, {"steps": steps}, rank=rank, world_size=2)
@@ -46,10 +71,15 @@ def own_recording(rank: int = 3) -> Recording:
 def base(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder, data = tmp_path_factory.mktemp("runs"), shared / "data/profiler"
     recordings = {
-        "job3": ascend.parse(data / "ascend/raw/JOB3"), "job1": ascend.parse(data / "ascend/raw/JOB1"),
-        "aicpu": ascend.parse(data / "ascend/raw/JOB_AICPU"), "data": mindspore.parse(data / "minddata_ms2.10"),
-        "cpu": mindspore.parse(data / "ms2.10_cpu"), "kineto": read(data / "kineto/tb_resnet50_nw4"), "own": [own_recording()],
-        "ranks": [own_recording(0), own_recording(1)], "starved": [own_recording(0)],
+        "job3": ascend.parse(data / "ascend/raw/JOB3"),
+        "job1": ascend.parse(data / "ascend/raw/JOB1"),
+        "aicpu": ascend.parse(data / "ascend/raw/JOB_AICPU"),
+        "data": mindspore.parse(data / "minddata_ms2.10"),
+        "cpu": mindspore.parse(data / "ms2.10_cpu"),
+        "kineto": read(data / "kineto/tb_resnet50_nw4"),
+        "own": [own_recording()],
+        "ranks": [own_recording(0), own_recording(1)],
+        "starved": [own_recording(0)],
     }
     recordings["starved"][0].tables.update(recordings["data"][0].tables)
     for run, made in recordings.items():
@@ -122,7 +152,8 @@ def test_steps_are_the_same(run, base, answers):
 
 def test_steps_of_our_own_recording_are_what_was_recorded(answers):
     assert [{**part, "start": round(part["start"], 3)} for part in answers["own", "average"]["training_trace_graph"][1]] == [
-        {"name": "iteration_interval", "start": 0, "duration": 4.0}, {"name": "fp_and_bp", "start": 4.0, "duration": 5.0},
+        {"name": "iteration_interval", "start": 0, "duration": 4.0},
+        {"name": "fp_and_bp", "start": 4.0, "duration": 5.0},
         {"name": "tail", "start": 9.0, "duration": 1.0},
     ]
     assert answers["own", "average"]["summary"]["total_steps"] == 10
@@ -148,7 +179,7 @@ def test_the_dataset_s_pipeline_is_the_same(base, answers):
     queue, times = queries.device_queue()
     assert (answers["data", "queue"], answers["data", "times"]) == (plain(queue), plain(times))
     assert answers["data", "process"] == queries.process_summary()
-    assert answers["data", "process"]["data_process"]["status"] == "warning"    # its map slept: the queue was empty
+    assert answers["data", "process"]["data_process"]["status"] == "warning"  # its map slept: the queue was empty
     assert answers["data", "pipeline"] == plain(queries.minddata_pipeline().to_dict())
     assert answers["data", "stage"] == plain(queries.pipeline.queue(1))
     assert answers["data", "processors"] == plain(queries.cpu_utilization())
@@ -163,5 +194,5 @@ def test_its_advice_is_ours(base, answers):
     for run in RUNS:
         assert answers[run, "propose"] == plain(proposal(Queries(base / run / "profiler", RUNS[run][0])))
     advice = answers["starved", "propose"]
-    assert advice["step_trace-iter_interval"] == ["0.5"]      # 4 ms of waiting a step are above its 0.5
+    assert advice["step_trace-iter_interval"] == ["0.5"]  # 4 ms of waiting a step are above its 0.5
     assert advice["minddata_pipeline-map_op"] == ["MapOp_1"]

@@ -19,7 +19,7 @@ INTERVAL = 0.5            # ms on average before the forward pass begins
 BUSY = 80                 # percent of the machine
 LABEL = "-proposer_type_label"
 _CHANGES = {
-    "dataset_op": "vary num_parallel_workers of the stage that reads; a Python generator: make it faster, or keep its data in a file format",
+    "dataset_op": "vary num_parallel_workers of the stage that reads; make a Python generator faster, or keep its data in files",
     "generator_op": "vary num_parallel_workers; make the Python source faster, or keep the data in a format that is read faster",
     "map_op": "vary num_parallel_workers; replace a Python function by an operator of the library",
     "batch_op": "raise prefetch_size, so that more batches are ready",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -63,3 +64,24 @@ def int64(text: str) -> int:
     if not -(2**58) < number < 2**58:
         raise ValueError(f"{number} is out of range")
     return number
+
+
+def csv_rows(text: str, skipped: Counter[str], what: str) -> Iterator[list[str]]:
+    """The rows of a csv file behind its header; where one is none the file ends, which is counted."""
+    reader = csv.reader(text.replace("\0", "").splitlines())
+    try:
+        next(reader, None)
+        yield from reader
+    except csv.Error as error:
+        skipped[f"{what} is no csv file any more: {error}"] += 1
+
+
+def listed(content: Mapping[str, Any], key: str) -> list[Any]:
+    """The list under a key of a JSON object; empty where there is none."""
+    value = content.get(key)
+    return value if isinstance(value, list) else []
+
+
+def number(value: Any) -> bool:
+    """Whether a JSON value is a number that int64 and float64 hold, with room for sums."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**58      # False for NaN, too

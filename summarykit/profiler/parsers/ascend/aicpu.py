@@ -27,6 +27,7 @@ _NODE = re.compile(r"Node:(?P<name>[^,]+), ?Run s?tart:(?P<start>\d+)(?: (?P<cou
 _THREAD = re.compile(r"dispatchTime=(?P<dispatch>\d+) us, *totalTime=(?P<total>\d+) us")
 _QUEUE = re.compile(r"Node:(?P<name>[^,]+), ?Run start:(?P<start>\d+), ?Run end:(?P<end>\d+), ?queue size:(?P<size>\d+)")
 _PUSH = re.compile(r"\[(?P<time>\d+)\] Enqueue data to dp, source:(?P<source>[^,]+), index:(?P<index>\d+), size:(?P<size>\d+)")
+_ALONE = "AI CPU records without their partner"
 _COLUMNS: dict[str, type] = {"name": object, "start": int, "end": int, "total": float, "dispatch": float}
 
 
@@ -54,17 +55,16 @@ def _parts(paths: list[Path], skipped: Counter[str]) -> list[str]:
 
 def _pairs(parts: list[str], skipped: Counter[str]) -> Iterator[tuple[str, int, int, float, float]]:
     """A node is followed by the thread that ran it."""
-    node = None
+    node: re.Match[str] | None = None
     for part in parts:
         thread = _THREAD.search(part)
         if node and thread:
             yield from each([(node, thread)], _row, skipped, "AI CPU records")
             node = None
             continue
-        skipped["AI CPU records without their partner"] += 1
-        node = _NODE.search(part)
-        skipped["AI CPU records without their partner"] -= bool(node)
-    skipped["AI CPU records without their partner"] += bool(node)
+        waiting, node = node, _NODE.search(part)
+        skipped[_ALONE] += (waiting is not None) + (node is None)
+    skipped[_ALONE] += node is not None
 
 
 def _row(pair: tuple[re.Match[str], re.Match[str]]) -> tuple[str, int, int, float, float]:

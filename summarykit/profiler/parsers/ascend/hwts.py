@@ -94,7 +94,7 @@ def _blank(raw: Array) -> Array:
     blank: Array = _WHITE[raw["head"]]
     places = np.flatnonzero(blank)
     if len(places):
-        blank[places] = _WHITE[raw[places].view(np.uint8).reshape(len(places), LAYOUT.itemsize)].all(axis=1)
+        blank[places] = _WHITE[raw.view(np.uint8).reshape(len(raw), LAYOUT.itemsize)[places]].all(axis=1)
     return blank
 
 

@@ -41,8 +41,8 @@ def read(files: JobFiles, device: int, path: Path) -> Recording:
         Spans: what ran on the device (``KERNEL``, by stream) and on the AI CPU (``HOST_OP``).
         Tables beside the common ones: ``framework`` (see ``Framework.table``), ``reduces`` (communication: step, stream, index, tag int64,
         name object, start, end int64 ns), ``aicpu``, ``device_queue``, ``queue_pushes`` (see ``aicpu``), ``flops`` (see ``aicore``),
-        ``graph_memory`` (graph int64, node object, used int64 bytes), ``communication`` (see ``hccl.rounds``), and those of the dataset (see
-        ``mindspore.dataset``).
+        ``graph_memory`` (graph int64, node object, used int64 bytes), ``communication`` (see ``hccl.rounds``), and those of the dataset
+        (see ``mindspore.dataset``).
         ``operators`` has, beside the true count, total and average (ms), what MindSpore's own parser says: compat_count and compat_average;
         its rows are in the order of first runs. ``meta``: device, points (tag -> operator), min_cycle (ticks; None where nothing ran).
     """
@@ -56,7 +56,8 @@ def read(files: JobFiles, device: int, path: Path) -> Recording:
         "operators": _operators(times, framework), "aicpu": cpu, "device_queue": aicpu.queue(files.slices(device, "aicpu_queue"), skipped),
         "queue_pushes": aicpu.pushes(files.slices(device, "tdt"), skipped),
         "flops": aicore.read(files.slices(device, "aicore"), framework, skipped),
-        "graph_memory": _memory(files.slices(device, "memory"), skipped), "communication": hccl.rounds(path / f"hccl_info_{device}", skipped),
+        "graph_memory": _memory(files.slices(device, "memory"), skipped),
+        "communication": hccl.rounds(path / f"hccl_info_{device}", skipped),
         **dataset.tables(path, device, skipped),
     }
     return Recording(

@@ -61,10 +61,10 @@ def merged(spans: Spans, cpu: Table, device: int) -> Spans:
     order = np.argsort(start, kind="stable")
     count = cpu.rows
     lane = Lane(device, AI_CPU_THREAD, "AI CPU", device=True, rank=device)
-    added = (
+    added: tuple[Array, ...] = (
         (cpu["end"] - cpu["start"]) * 1000, (name + len(spans.names)).astype(np.int32), np.full(count, Category.HOST_OP, np.uint8),
         np.full(count, len(spans.lanes), np.int32), np.full(count, -1, np.int64),
     )
-    own = (spans.duration, spans.name, spans.category, spans.lane, spans.correlation)
+    own: tuple[Array, ...] = (spans.duration, spans.name, spans.category, spans.lane, spans.correlation)
     duration, name, category, row, correlation = (np.concatenate(pair)[order] for pair in zip(own, added, strict=True))
     return Spans(start[order], duration, name, category, row, correlation, [*spans.names, *texts.tolist()], [*spans.lanes, lane])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from pathlib import Path
 
@@ -11,7 +9,7 @@ import numpy as np
 
 from summarykit.profiler.parsers.ascend.framework import type_of
 from summarykit.profiler.parsers.mindspore.places import text_of
-from summarykit.profiler.parsers.rows import each, int64, table
+from summarykit.profiler.parsers.rows import csv_rows, each, int64, table
 from summarykit.profiler.recording import Category, Lane, Spans, Table
 from summarykit.shapes import Array
 
@@ -63,8 +61,8 @@ def tables(path: Path, device: int, skipped: Counter[str]) -> dict[str, Table]:
 
     Its columns: name, type, side objects, count int64, total and average float64 ms, subgraph object.
     """
-    reader = csv.reader(io.StringIO(text_of(path, f"cpu_op_detail_info_{device}.csv", skipped)))
-    rows = each(list(reader)[1:], _operator, skipped, "rows of cpu_op_detail_info")
+    name = f"cpu_op_detail_info_{device}.csv"
+    rows = each(csv_rows(text_of(path, name, skipped), skipped, name), _operator, skipped, "rows of cpu_op_detail_info")
     return {"operators": table(rows, name=object, type=object, side=object, count=int, total=float, average=float, subgraph=object)}
 
 

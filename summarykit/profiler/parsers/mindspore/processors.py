@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from summarykit.profiler.parsers.mindspore.places import json_of
-from summarykit.profiler.parsers.rows import table
+from summarykit.profiler.parsers.rows import listed, number, table
 from summarykit.profiler.recording import Table
 
 _OWNERS = {"device_info": "device", "process_info": "process", "process_memory_info": "memory", "system_memory_info": "system_memory"}
@@ -19,12 +19,12 @@ def processors(path: Path, device: int, skipped: Counter[str]) -> Table:
 
     Returns:
         Columns: owner object (``"device"``: the machine; ``"process"``, ``"memory"``: of the process; ``"system_memory"``, ``"op"``; and
-        ``"file"``, which tells ``time_stamp`` (ms), ``cpu_processor_num``, ``sampling_interval`` (ms)), op_id int64 (-1 where none), counter
-        object (``user_utilization`` …), sample int64 (its place in the series), time int64 (ms; -1 where the file gives no time for it),
+        ``"file"``, which tells ``time_stamp`` (ms), ``cpu_processor_num``, ``sampling_interval`` (ms)), op_id int64 (-1 where none),
+        counter object (``user_utilization`` …), sample int64 (its place in the series), time int64 (ms; -1 where the file gives no time for it),
         value float64 (percent, or MB of memory).
     """
     content = json_of(path, f"minddata_cpu_utilization_{device}.json", skipped)
-    times = [each for each in content.get("time_stamp") or () if isinstance(each, int)]
+    times = [int(time) for time in listed(content, "time_stamp") if number(time)]
     rows = [row for series in _series(content) for row in _rows(*series, times)] + list(_about(content, times))
     return table(rows, owner=object, op_id=int, counter=object, sample=int, time=int, value=float)
 
@@ -33,15 +33,15 @@ def _series(content: dict[str, Any]) -> Iterator[tuple[str, int, str, list[Any]]
     for key, owner in _OWNERS.items():
         for counter, values in _mapping(content.get(key)).items():
             yield owner, -1, counter, values
-    for stage in content.get("op_info") or ():
-        if isinstance(stage, dict) and isinstance(stage.get("op_id"), int):
+    for stage in listed(content, "op_info"):
+        if isinstance(stage, dict) and isinstance(stage.get("op_id"), int) and number(stage["op_id"]):
             for counter, values in _mapping(stage.get("metrics")).items():
                 yield "op", stage["op_id"], counter, values
 
 
 def _about(content: dict[str, Any], times: list[int]) -> Iterator[tuple[Any, ...]]:
     for name in ("cpu_processor_num", "sampling_interval"):
-        if isinstance(content.get(name), int):
+        if number(content.get(name)):
             yield "file", -1, name, 0, -1, content[name]
     for place, time in enumerate(times):
         yield "file", -1, "time_stamp", place, time, time
@@ -55,6 +55,6 @@ def _rows(owner: str, op_id: int, counter: str, values: list[Any], times: list[i
     """A use is of the time between two stamps: where there is one value less, the first has the second stamp."""
     later = 1 if len(values) == len(times) - 1 else 0
     for place, value in enumerate(values):
-        if isinstance(value, int | float):
+        if number(value):
             stamp = place + later
             yield owner, op_id, counter, place, times[stamp] if stamp < len(times) else -1, value
