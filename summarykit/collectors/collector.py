@@ -63,7 +63,7 @@ class SummaryCollector(Callback):
         num_process: int = 1,
         collect_specified_data: dict[str, Any] | None = None,
         keep_default_action: bool = True,
-        custom_lineage_data: dict[str, Any] | None = None,
+        custom_lineage_data: Any = None,
         collect_tensor_freq: int | None = None,
         max_file_size: int | None = None,
         export_options: dict[str, Any] | None = None,
@@ -93,7 +93,8 @@ class SummaryCollector(Callback):
                 "create_landscape": {"train": True, "result": True}, "max_bytes": None}``, of which ``intervals`` is needed.
             keep_default_action: True: keys that are not given keep their defaults. False: only what the given keys ask for is
                 collected.
-            custom_lineage_data: your own description of the run: names with numbers or texts.
+            custom_lineage_data: your own description of the run: a dict, dataclass or namespace of values of any type, nested as you
+                like. Of what by its name is a secret (``api_key``, ``password`` ...) the value is not recorded.
             collect_tensor_freq: the same as ``collect_freq`` for reported arrays; by default at most 20 times, spread over the run
                 (where its length is not known: at ever longer distances).
             max_file_size: bytes after which recording goes on in a new file.

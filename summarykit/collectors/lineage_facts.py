@@ -12,6 +12,8 @@ from summarykit.collectors.network import named_parameters
 from summarykit.training.context import CallbackParams
 
 _WRAPPERS = {"module", "_orig_mod"}    # torch: data-parallel, compiled
+_PATHS = ("root", "dataset_dir", "dataset_files", "dataset_file", "data_dir")
+_DEEPEST = 16    # data sets behind each other
 _FURTHER = (
     "momentum", "nesterov", "dampening", "weight_decay", "betas", "beta_1", "beta_2", "eps", "epsilon", "rho", "amsgrad", "clipnorm",
 )  # fmt: skip
@@ -93,13 +95,20 @@ def samples_of(dataset: Any, batch: int | None) -> int | None:
 
 
 def path_of(dataset: Any) -> str | None:
-    """Where a data set says that its files are."""
-    for each in (dataset, getattr(dataset, "dataset", None)):
-        for name in ("root", "dataset_dir", "dataset_files", "data_dir"):
-            found = getattr(each, name, None)
-            if isinstance(found, (str, os.PathLike)) and os.fspath(found):
-                return os.path.abspath(os.fspath(found))
+    """Where a data set, or what it takes from, says that its files are: a folder."""
+    for _ in range(_DEEPEST):
+        found = next((found for name in _PATHS if (found := _first(getattr(dataset, name, None)))), None)
+        if found:
+            path = os.path.abspath(found)
+            return os.path.dirname(path) if os.path.isfile(path) else path
+        dataset = next(iter(getattr(dataset, "children", None) or ()), getattr(dataset, "dataset", None))
     return None
+
+
+def _first(paths: Any) -> str:
+    """A path, or the first of several; nothing of anything else."""
+    first = next(iter(paths), None) if isinstance(paths, (list, tuple)) else paths
+    return os.fspath(first) if isinstance(first, (str, os.PathLike)) else ""
 
 
 def _arrays(element: Any) -> Iterable[Any]:

@@ -339,6 +339,10 @@ class TestFacts:
         assert lineage_facts.number(value) is None
 
     def test_where_the_data_are(self, tmp_path):
+        (tmp_path / "data.tfrecord").write_bytes(b"")
+        source = SimpleNamespace(dataset_files=[str(tmp_path / "data.tfrecord")], children=[])
+        batched = SimpleNamespace(children=[SimpleNamespace(children=[source])])
+        assert lineage_facts.path_of(batched) == str(tmp_path)
         assert lineage_facts.path_of(SimpleNamespace(dataset=SimpleNamespace(root=tmp_path))) == str(tmp_path)
         assert lineage_facts.path_of(object()) is None
 

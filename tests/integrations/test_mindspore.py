@@ -116,3 +116,28 @@ def test_a_collector_made_after_the_first_graph_is_told(done):
     told = done.facts["late"]["logged"]
     assert len(told) == (1 if done.mode == "graph" else 0)
     assert all("made after the first graph was compiled" in line for line in told)
+
+
+@pytest.mark.viewers
+@pytest.mark.shared
+def test_mindinsight_shows_the_lineage_that_it_shows_of_mindspores_collector(done, mindinsight_client):
+    seen = mindinsight_client(done.folder).document["lineage"]
+    shown = {**seen["./ours"]["model_lineage"], "dataset_graph": seen["./ours"]["dataset_graph"]}
+    user_defined = shown.pop("user_defined")
+    assert {name: user_defined[name] for name in ("user_int", "user_float", "user_str", "status")} == {
+        "user_int": 7, "user_float": 0.25, "user_str": "tag", "status": "FINISHED"}  # fmt: skip
+    assert shown["metric"] == {"Accuracy": done.facts["ours"]["accuracy"]}
+    assert (shown["optimizer"], shown["learning_rate"], shown["batch_size"], shown["train_dataset_count"]) == ("Momentum", 0.05, 4, 16)
+    assert Run(done.folder / "breaks").status == "FAILED"
+    if len(list((done.folder / "theirs").glob("*_lineage"))) == 2:    # within one second it writes evaluation over training
+        expected = {**seen["./theirs"]["model_lineage"], "dataset_graph": seen["./theirs"]["dataset_graph"]}
+        del expected["user_defined"]
+        assert shown == {**expected, "model_size": 284}    # it tells the checkpoint's, and 0 without one
+
+
+def test_the_example_runs_in_both_viewers(mindspore_python, checkout, tmp_path, run_script, mindinsight_client, tensorboard_client):
+    program = checkout / "examples/mindspore_lenet.py"
+    run_script(program, "run", python=mindspore_python, cwd=tmp_path, timeout=200).expect_success()
+    run = Run(tmp_path / "run")
+    assert steps(run, "eval/accuracy") == [20, 40, 60, 80]
+    assert run.scalars("eval/accuracy").value[-1] > 0.6
