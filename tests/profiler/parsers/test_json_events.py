@@ -15,7 +15,8 @@ from summarykit.profiler.parsers import files, json_events
 from summarykit.profiler.parsers.json_events import JsonEvents
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=("Cs",)), max_size=12) | st.sampled_from(['},{"', "]}", '"', "\\", "a\nb"])
-ARGS = st.dictionaries(NAMES, st.recursive(st.integers() | NAMES | st.none(), lambda inner: st.lists(inner, max_size=3), max_leaves=4), max_size=3)
+LEAVES = st.integers() | NAMES | st.none()
+ARGS = st.dictionaries(NAMES, st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3), max_leaves=4), max_size=3)
 NESTED = st.fixed_dictionaries({"list": st.lists(ARGS, max_size=3)})
 EVENTS = st.lists(st.fixed_dictionaries({"ph": st.just("X"), "name": NAMES, "args": ARGS | NESTED}) | st.just({}), max_size=12)
 LAYOUTS = st.sampled_from([{"separators": (",", ":")}, {}, {"indent": 2}])
@@ -67,7 +68,10 @@ def test_noise_never_raises(tmp_path_factory, noise, chunk):
         read(path, chunk)
 
 
-@pytest.mark.parametrize("bad", ['{"ph": "X", "name": "C:\\path"}', '{"ph": "X", "name": "tab\there"}', '{"ph": "X", "ts": NaN, "dur": Infinity}'])
+WRONG = ['{"ph": "X", "name": "C:\\path"}', '{"ph": "X", "name": "tab\there"}', '{"ph": "X", "ts": NaN, "dur": Infinity}']
+
+
+@pytest.mark.parametrize("bad", WRONG)
 def test_what_torch_wrote_wrongly_is_read(tmp_path, bad):
     path = tmp_path / "trace.json"
     path.write_text(f'{{"traceEvents": [{bad},\n{{"ph": "X", "name": "after"}}]}}', encoding="utf-8")

@@ -1,0 +1,137 @@
+"""The report for people and for programs: everything of it there, nothing that could break out of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from testkit.recordings import DEVICE, HOST, recording
+
+from summarykit.profiler.advice import RULES, Advice
+from summarykit.profiler.analysis import Profile, analyse
+from summarykit.profiler.recording import Category, Table
+from summarykit.profiler.sheet import bar, cut, number, sheet, size, wrapped
+
+EVIL = "<script>alert(1)</script>\x1b[31m\n\"'&\u202e"
+
+
+@pytest.fixture(scope="module")
+def report():
+    spans = []
+    for step in range(6):
+        spans += [
+            (f"ProfilerStep#{step}", Category.STEP, 0, step * 100, 100),
+            ("data wait", Category.PHASE, 0, step * 100, 40),
+            ("forward", Category.PHASE, 0, step * 100 + 40, 30),
+            (EVIL, Category.HOST_OP, 0, step * 100 + 41, 10),
+            ("volta_sgemm", Category.KERNEL, 1, step * 100 + 50, 20),
+            ("load (data.py:7)", Category.PYTHON, 0, step * 100, 39),
+        ]
+    counters = Table(time=np.array([1, 2]), counter=np.array(["queue/dataloader"] * 2, object), value=np.array([0.0, 3.0]))
+    memory = Table(time=np.array([5]), device=np.array([0]), address=np.zeros(1), bytes=np.array([7e8]), allocated=np.array([7e8]))
+    costs = {"system": {"calls": 100, "ns": 2_500_000, "start_ns": 1_000_000, "stop_ns": 0}}
+    steps, tables = [(step, step * 100, step * 100 + 100) for step in range(6)], {"counters": counters, "memory": memory}
+    found = recording(spans, steps, lanes=(HOST, DEVICE), tables=tables, meta={"costs": costs})
+    found.skipped["garbled events"] = 3
+    return analyse(found)
+
+
+def test_the_text_has_every_part_and_cannot_steer_the_terminal(report):
+    text = str(report)
+    for part in ("6 steps (0 to 5)", "data wait", "40.0%", "input: bottleneck", "volta_sgemm", "data.py:7", "queue/dataloader", "700 MB",
+                 "training waits for its input", "system", "2.50", "3 garbled events"):  # fmt: skip
+        assert part in text, part
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert max(map(len, text.splitlines())) <= 140
+
+
+def test_json_has_every_table_and_nothing_that_json_has_not(report):
+    found = json.loads(report.to_json(), parse_constant=lambda word: pytest.fail(word))
+    rank = found["ranks"][0]
+    assert set(Profile.TABLES) <= set(rank)
+    assert rank["input"]["share"] == pytest.approx(0.4)
+    assert rank["steps"]["step"] == list(range(6))
+    assert found["advice"][0]["rule"] == "data_wait"
+    assert found["costs"]["collector"] == ["system"]
+    assert found["skipped"] == {"garbled events": 3}
+    assert rank["devices"]["overlapped"] == [None]
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+
+def test_the_page_is_one_file_that_loads_and_runs_nothing(report):
+    page = report.to_html()
+    page.encode("ascii")
+    tags = Tags()
+    tags.feed(page)
+    assert {"svg", "rect", "table", "ol"} <= set(tags.tags)
+    assert not {"script", "link", "img", "iframe", "object", "foreignobject"} & set(tags.tags)
+    assert not [name for name, _ in tags.attributes if name.startswith("on") or name in ("src", "href")]
+    assert "url(" not in page
+    assert "@" not in re.sub(r"@media", "", page)
+
+
+def test_a_picture_has_at_most_a_box_a_pixel():
+    spans = [("op", Category.HOST_OP, 0, place * 0.01, 0.009) for place in range(50_000)]
+    page = analyse(recording(spans)).to_html()
+    assert page.count("<rect") <= 1100
+
+
+def test_nothing_recorded_is_said():
+    empty = analyse([])
+    assert "nothing was recorded" in empty.to_html()
+    assert json.loads(empty.to_json())["ranks"] == []
+
+
+def test_every_rule_gives_whole_advice_or_none(report):
+    for name in RULES:
+        for advice in RULES.get(name).check(report):
+            assert isinstance(advice, Advice)
+            assert advice.title
+            assert advice.change
+            assert advice.check
+            assert advice.confidence in ("high", "medium", "low")
+        assert list(RULES.get(name).check(analyse([]))) == []
+
+
+def test_healthy_steps_have_nothing_to_gain():
+    spans = [("forward", Category.PHASE, 0, step * 10, 9.9) for step in range(20)]
+    report = analyse(recording(spans, [(step, step * 10, step * 10 + 10) for step in range(20)]))
+    assert report.advice == []
+    assert "nothing to gain" in str(report)
+    assert "Nothing to gain" in report.to_html()
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        *[(0, "0"), (1234.5, "1,234"), (69.42, "69.4"), (1.254, "1.25"), (0.0312, "0.031"), (0.00002, "0.000020"), (-1234, "-1,234")],
+        (float("nan"), ""),
+    ],
+)
+def test_numbers_are_short(value, told):
+    assert number(value) == told
+
+
+def test_texts_are_aligned_and_cut():
+    assert sheet(["<name", "ms"], [["a", "1"], ["long one", "22"]], indent=1) == [" name      ms", " a          1", " long one  22"]
+    assert sheet(["<", ""], [["a", "1"]]) == ["  a  1"]
+    assert sheet(["<name"], []) == ["  name"]
+    assert cut("x" * 100, 11) == "xxxxx…xxxxx"
+    assert cut("a\nb", 11) == "a\\nb"
+    assert [bar(share, 4) for share in (0, 0.001, 0.5, 1, 7, float("nan"))] == ["", "▏", "██", "████", "████", ""]
+    assert [size(value) for value in (0, 999, 1500, 2.5e9, -3e6)] == ["0 B", "999 B", "1.5 kB", "2.5 GB", "-3.0 MB"]
+    assert wrapped("one two three", "- ", 2, 8) == ["- one", "  two", "  three"]
