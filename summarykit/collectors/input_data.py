@@ -38,9 +38,7 @@ class InputData(Part):
             return
         for value in candidates(batch):
             if layout := image_layout(value):
-                images = value[:MOST]
-                images = images.asnumpy() if hasattr(images, "asnumpy") else images    # MindSpore's cannot be indexed by arrays
-                sink.add("image", "input_data/auto", enlarged(in_range(images), layout), dataformat=layout)
+                sink.add("image", "input_data/auto", enlarged(in_range(plain(value[:MOST])), layout), dataformat=layout)
                 return
         self._on = False
         self.notices.once("input data", "input data is not recorded: a batch of type %s holds no batch of images", type(batch).__name__)
@@ -64,6 +62,18 @@ def image_layout(value: Any) -> str | None:
     if shape[1] in CHANNELS:
         return "NCHW"
     return "NHWC" if shape[3] in CHANNELS else None
+
+
+def plain(images: Any) -> Any:
+    """NumPy's array where it costs nothing: PyTorch takes milliseconds to index a small tensor by arrays, MindSpore cannot do it."""
+    if hasattr(images, "asnumpy"):
+        return images.asnumpy()
+    if not getattr(images, "is_cpu", False):
+        return images
+    try:
+        return images.detach().numpy()
+    except TypeError:    # NumPy has no such numbers: bfloat16
+        return images
 
 
 def in_range(images: Any) -> Any:

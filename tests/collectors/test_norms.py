@@ -70,6 +70,11 @@ def test_of_jax_it_stays_on_the_device():
     assert float(got) == pytest.approx(20**0.5)
 
 
+def test_parts_on_several_devices_come_together_on_the_accelerator():
+    torch = pytest.importorskip("torch")    # whose device "meta" stands for one: to read from it fails
+    assert norm([torch.ones(3), torch.ones(3, device="meta"), torch.ones(3)]).device.type == "meta"
+
+
 def test_of_sharded_arrays_there_is_none():
     class Sharded:
         to_local = None
