@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from summarykit.kinds.graphs.source import Names, short
@@ -33,6 +35,7 @@ class Reading:
         self._names = names or Names()
         self._given: dict[Any, str] = {}
         self._parameters: dict[str, str] = {}
+        self._called: dict[Any, tuple[str, Any]] = {}    # modules that are handed to a function, which calls them
 
     def nodes(self) -> Iterator[Node]:
         """Give them, each behind those it takes from."""
@@ -56,14 +59,18 @@ class Reading:
         if path in self._parameters:
             self._given[node] = self._parameters[path]
             return
+        held = attrgetter(path)(self._traced)
+        if hasattr(held, "named_parameters"):
+            self._called[node] = path, held
+            return
         found = self._node(node, path.replace(".", "/"), Node.PARAMETER)
         self._parameters[path] = found.name
         yield found
 
     def _call_module(self, node: Any) -> Iterator[Node]:
         module = self._traced.get_submodule(node.target)
-        if hasattr(module, "graph"):
-            yield from self._inner(node, module)
+        if _is_graph(module):
+            yield from self._inner(node, str(node.target), module, node.args)
             return
         scope = scope_of(node.target)
         held = []
@@ -75,11 +82,12 @@ class Reading:
             held.append(self._parameters[path])
         yield self._node(node, f"{scope}/{type(module).__name__}", type(module).__name__, tuple(held), settings_of(module))
 
-    def _inner(self, node: Any, module: Any) -> Iterator[Node]:
+    def _inner(self, node: Any, path: str, module: Any, arguments: Sequence[Any]) -> Iterator[Node]:
         """A graph within the graph: in its place, under its name."""
-        inner = Reading(module, {}, self._device, f"{self._scope}{scope_of(node.target)}/", self._names)
+        inner = Reading(module, {}, self._device, f"{self._scope}{scope_of(path)}/", self._names)
         inputs = [each for each in module.graph.nodes if each.op == "placeholder"]
-        inner._given = {there: self._given[here] for there, here in zip(inputs, node.args, strict=False) if here in self._given}
+        pairs = zip(inputs, arguments, strict=False)
+        inner._given = {there: self._given[here] for there, here in pairs if isinstance(here, type(node)) and here in self._given}
         yield from inner.nodes()
         (output,) = (each for each in module.graph.nodes if each.op == "output")
         sources = [inner._given[each] for each in output.all_input_nodes]
@@ -89,7 +97,14 @@ class Reading:
 
     def _call_function(self, node: Any) -> Iterator[Node]:
         op = _operation(node.target)
-        yield self._node(node, f"{_caller(node)}/{op}".lstrip("/"), op, attributes=_constants(node))
+        places = [place for place, each in enumerate(node.args) if isinstance(each, type(node)) and each in self._called]
+        called = [self._called[node.args[place]] for place in places]
+        if len(called) == 1 and _is_graph(called[0][1]):
+            yield from self._inner(node, *called[0], node.args[places[0] + 1 :])
+            return
+        attributes = _constants(node) | ({"calls": [path for path, _ in called]} if called else {})
+        backends = [str(module.backend_id) for _, module in called if hasattr(module, "backend_id")]
+        yield self._node(node, "/".join(filter(None, (*backends, _caller(node), op))), op, attributes=attributes)
 
     def _call_method(self, node: Any) -> Iterator[Node]:
         yield self._node(node, f"{_caller(node)}/{node.target}".lstrip("/"), str(node.target), attributes=_constants(node))
@@ -99,14 +114,18 @@ class Reading:
 
     def _node(self, node: Any, name: str, op: str, more: tuple[str, ...] = (), attributes: Mapping[str, Any] | None = None) -> Node:
         self._given[node] = self._names.new(f"{self._elsewhere(node)}{self._scope}{name}")
-        inputs = tuple(self._given[source] for source in node.all_input_nodes)
+        inputs = tuple(self._given[source] for source in node.all_input_nodes if source in self._given)
         return Node(self._given[node], op, inputs + more, attributes or {}, tuple(_types(_value(node))))
-
 
     def _elsewhere(self, node: Any) -> str:
         """The device as a scope, where it is another than most of the model's."""
         device = getattr(_value(node), "device", None)
         return f"{device}/" if device is not None and self._device and str(device) != self._device else ""
+
+
+def _is_graph(module: Any) -> bool:
+    """Whether a module is a graph itself."""
+    return isinstance(module, sys.modules["torch"].fx.GraphModule)
 
 
 def _is_ours(node: Any) -> bool:

@@ -252,6 +252,44 @@ def test_a_part_with_several_results_is_followed_by_them():
     assert found["part/outputs"].inputs == ("part/add", "part/add_1")
 
 
+def test_what_another_backend_took_over_has_its_name_as_a_scope():
+    """As ExecuTorch leaves it: a call of a lowered module."""
+
+    class Lowered(torch.nn.Module):
+        backend_id = "XnnpackBackend"
+
+        def forward(self, x):
+            return x
+
+    def call_delegate(module, x):
+        return module(x)
+
+    root = torch.nn.Module()
+    root.lowered_module_0 = Lowered()
+    made = torch.fx.Graph()
+    x = made.placeholder("x")
+    made.output(made.call_function(call_delegate, (made.get_attr("lowered_module_0"), x)))
+    found = nodes(torch.fx.GraphModule(root, made))
+    assert list(found) == ["x", "XnnpackBackend/call_delegate", "output"]
+    assert found["XnnpackBackend/call_delegate"].inputs == ("x",)
+    assert found["XnnpackBackend/call_delegate"].attributes == {"calls": ["lowered_module_0"]}
+
+
+def test_what_is_called_under_conditions_and_without_gradients():
+    class Conditional(torch.nn.Module):
+        def forward(self, x):
+            with torch.no_grad():
+                y = torch.sin(x)
+            return torch.cond(x.sum() > 0, lambda v: v + 1, lambda v: v - 1, (torch.relu(x) + y,))
+
+    found = nodes(Conditional(), torch.ones(3))
+    assert found["cond"].inputs[-1] == "add"
+    assert len(found["cond"].attributes["calls"]) == 2
+    (sin,) = (node for node in found.values() if node.op == "sin")
+    assert sin.inputs == ("x",)
+    assert sin.name in found["add"].inputs
+
+
 def test_what_lies_on_another_device_has_that_as_a_scope():
     class Split(torch.nn.Module):
         def __init__(self):
