@@ -42,7 +42,7 @@ def ticks(recording: Recording) -> Table:
     split = classic(recording, steps)
     origin = 0 if recording.source == "ascend" else int(steps["start"][0])
     start, end = ((steps[name] - origin) // _TICK for name in ("start", "end"))
-    forward = start + _ticks(split["iteration_interval"])
+    forward = np.minimum(start + _ticks(split["iteration_interval"]), end)
     backward = np.minimum(forward + _ticks(split["fp_and_bp"]), end)
     found = (steps["step"], start, end, end - start, forward, backward, forward - start, backward - forward, end - backward)
     return Table(zip(HEADER, found, strict=True))

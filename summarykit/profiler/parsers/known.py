@@ -9,6 +9,7 @@ PARSERS: Registry[Parser] = Registry(
     "parsers",
     {
         "records": "summarykit.profiler.parsers.records",
+        "derived": "summarykit.profiler.parsers.derived",
         "msprof": "summarykit.profiler.parsers.ascend.msprof",
         "ascend": "summarykit.profiler.parsers.ascend",
         "mindspore": "summarykit.profiler.parsers.mindspore",

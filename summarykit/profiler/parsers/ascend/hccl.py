@@ -24,7 +24,7 @@ Links = dict[str, dict[str, list[float]]]
 
 
 def links(events: Iterable[dict[str, Any]], skipped: Counter[str]) -> Table:
-    """What went over each link: columns src, dst int64, link object (``SDMA``, ``RDMA``), time, wait, size float64 (ms, ms, 1,000 bytes)."""
+    """What went over each link: columns src, dst int64, link object (``SDMA``, ``RDMA``), time, wait (ms), size (KB of 1,000) float64."""
     rows = []
     for key, kinds in link_info(events, skipped).items():
         source, target = map(int, key.split("-"))

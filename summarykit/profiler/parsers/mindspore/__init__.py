@@ -17,18 +17,11 @@ _NAMES = re.compile(
 
 
 def sniff(path: Path) -> bool:
-    """Whether such files are in the folder (or in ``FRAMEWORK`` below it), or it is one.
-
-    Files that were written for MindInsight from some other recording are none: that recording is read, not they.
-    """
+    """Whether such files are in the folder (or in ``FRAMEWORK`` below it), or it is one."""
     try:
-        return bool(_devices(path)) and not any(map(_is_derived, (path if path.is_dir() else path.parent).glob("profiler_info_*.json")))
+        return bool(_devices(path))
     except OSError:
         return False
-
-
-def _is_derived(info: Path) -> bool:
-    return b'"library": "summarykit"' in info.read_bytes()[:4096]
 
 
 def parse(path: Path) -> list[Recording]:

@@ -20,8 +20,8 @@ def processors(path: Path, device: int, skipped: Counter[str]) -> Table:
     Returns:
         Columns: owner object (``"device"``: the machine; ``"process"``, ``"memory"``: of the process; ``"system_memory"``, ``"op"``; and
         ``"file"``, which tells ``time_stamp`` (ms), ``cpu_processor_num``, ``sampling_interval`` (ms)), op_id int64 (-1 where none),
-        counter object (``user_utilization`` …), sample int64 (its place in the series), time int64 (ms; -1 where the file gives no time for it),
-        value float64 (percent, or MB of memory).
+        counter object (``user_utilization`` …), sample int64 (its place in the series), time int64 (ms; -1 where the file gives no time
+        for it), value float64 (percent, or MB of memory).
     """
     content = json_of(path, f"minddata_cpu_utilization_{device}.json", skipped)
     times = [int(time) for time in listed(content, "time_stamp") if number(time)]

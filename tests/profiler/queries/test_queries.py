@@ -1,0 +1,184 @@
+"""Questions to small profiles, and to none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from summarykit.profiler.advice import mindinsight, mindinsight_cluster
+from summarykit.profiler.queries import NotRecordedError, Queries
+from summarykit.profiler.queries.operators import KINDS
+
+STEPS = """step_num,start_point,end_point,total,fp_point,bp_point,iteration_interval,fp_and_bp,tail,stream_7_0_AllReduce,stream_7_0_AllReduce_start_point,stream_7_0_AllReduce_end_point
+1,100000,1100000,1000000,300000,800000,200000,500000,300000,100000,500000,600000
+2,1100000,2100000,1000000,1100000,1800000,0,700000,300000,0,0,0
+-,1100000,2100000,1000000,1100000,1800000,0,700000,300000,0,0,0
+"""
+
+
+@pytest.fixture
+def queries(tmp_path):
+    def make(device=None, **files):
+        for name, content in files.items():
+            (tmp_path / name.replace("__", ".")).write_text(content if isinstance(content, str) else json.dumps(content))
+        return Queries(tmp_path, device)
+
+    return make
+
+
+def test_the_picture_of_a_step(queries):
+    steps = queries(step_trace_raw_3_detail_time__csv=STEPS, step_trace_point_info_3__json=[{"fp_start": "a"}, {"fp_start": "b"}]).steps
+    assert steps.graph(1) == [
+        [{"name": "", "start": 0, "duration": 10.0}],
+        [
+            {"name": "iteration_interval", "start": 0, "duration": 2.0},
+            {"name": "fp_and_bp", "start": 2.0, "duration": 5.0},
+            {"name": "tail", "start": 7.0, "duration": 3.0},
+        ],
+        [
+            {"name": "", "start": 2.0, "duration": 2.0},
+            {"name": "stream_7_0_AllReduce", "start": 4.0, "duration": 1.0},
+            {"name": "", "start": 5.0, "duration": 5.0},
+        ],
+    ]
+    assert len(steps.graph(2)) == 2  # no communication in it
+    assert steps.points(2) == {"fp_start": "b"}
+    assert steps.communication() == [["stream_7_0_AllReduce", 7, 5.0, 1.0, 10_000]]
+    assert steps.ask({"mode": "proc", "proc_name": "total", "step_id": 1, "time_type": "systime"})["info"] == {"total": [1_000_000]}
+    assert steps.summary()["fp_and_bp_percent"] == "70.0%"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ({"mode": "x"}, 'mode must be "step" or "proc", not \'x\''),
+        ({"step_id": 3}, "step_id must be from 0 to 2, not 3"),
+        ({"step_id": "1"}, "step_id must be from 0 to 2"),
+        ({"time_type": "x"}, "time_type must be"),
+        ({"mode": "proc"}, r"proc_name must be one of \['start_point', .*not None"),
+    ],
+)
+def test_questions_that_are_none(queries, wanted, message):
+    with pytest.raises(ValueError, match=message):
+        queries(step_trace_raw_0_detail_time__csv=STEPS).step_trace(wanted)
+
+
+def test_inference_has_no_backward(queries):
+    content = "step_num,start_point,end_point,total,fp_point,iteration_interval,fp\n1,0,300000,300000,100000,100000,200000\n-,0,0,0,0,0,0\n"
+    steps = queries(step_trace_raw_0_detail_time__csv=content).steps
+    assert steps.graph(1)[1][1] == {"name": "fp", "start": 1.0, "duration": 2.0}
+    assert steps.summary()["fp"] == 0.0
+
+
+def pipeline(*rows: str) -> str:
+    return (
+        "op_id,op_type,num_workers,output_queue_size,output_queue_average_size,output_queue_length,output_queue_usage_rate,sample_interval,"
+        "parent_id,children_id\n" + "".join(f"{row}\n" for row in rows)
+    )
+
+
+@pytest.mark.parametrize(
+    ("uses", "slow"),
+    [
+        ((0.9, 0.9), [0]),  # every queue is full: the input is not what is slow
+        ((0.3, 0.9), [1]),  # a stage drains what feeds it
+        ((0.3, 0.3), [2]),  # the first stage lags
+        ((0.1, 0.3), [1, 2]),
+        ((0.75, 0.7), []),
+    ],
+)
+def test_slow_stages(queries, uses, slow):
+    rows = ["0,Batch,4,,,,,10,,[1]", f'1,MapOp,1,"[1]",1.0,8,{uses[0]},10,0,[2]', f'2,GeneratorOp,1,"[1]",1.0,8,{uses[1]},10,1,']
+    found = queries(minddata_pipeline_raw_0__csv=pipeline(*rows))
+    assert found.minddata_pipeline({"filter_condition": {"threshold": [0.8, 0.6]}}).table["op_id"].tolist() == slow
+    assert found.minddata_pipeline({"filter_condition": {"op_type": {"in": ["MapOp"]}}, "sort_condition": {"name": "op_id"}}).size == 1
+    with pytest.raises(ValueError, match="sort_condition"):
+        found.minddata_pipeline({"sort_condition": {"name": "children_id"}})
+    assert found.pipeline.queue(0)["queue_info"] is None
+    assert found.pipeline.queue(2)["parent_op"] == {"op_id": 1, "op_type": "MapOp", "num_workers": 1}
+    with pytest.raises(NotRecordedError, match=r"no stage 9; there are \[0, 1, 2\]"):
+        found.pipeline.queue(9)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "network", "status"),
+    [
+        ([0, 0, 1], None, "data_process"),
+        ([1, 1, 1], None, "device_queue_warning"),
+        ([1, 1, 1], [0, 1], "data_transmission"),
+        ([1, 1, 1], [1, 1], "device_queue_warning"),
+        ([0, 0, 1], [0], "data_process"),
+    ],
+)
+def test_which_part_of_the_input_is_slow(queries, sizes, network, status):
+    files = {"device_queue_profiling_0__txt": "".join(f"1 4 {batch} {size} 9\n" for batch, size in enumerate(sizes))}
+    if network is not None:
+        files["minddata_aicpu_0__txt"] = "".join(f"GetNext_dequeue_wait 1 2 {size}\n" for size in network)
+    told = queries(**files).process_summary()
+    assert [name for name, part in told.items() if part.get("status") == "warning"] == [status]
+    assert told["device_queue_info"]["summary"]["total_batch"] == 3
+
+
+def test_use_of_the_processors_of_some_steps(queries):
+    found = queries(
+        minddata_cpu_utilization_0__json={
+            "cpu_processor_num": 2,
+            "sampling_interval": 10,
+            "time_stamp": [0, 5, 10, 20, 30],
+            "device_info": {"user_utilization": [1, 2, 3, 4]},
+            "process_info": {},
+            "op_info": [{"op_id": -1, "metrics": {}}, {"op_id": 0, "metrics": {"user_utilization": [10, 20, 30, 40]}}],
+        },
+        device_queue_profiling_0__txt="1 4 7 0 10\n0 0 7 1 10\n1 4 8 0 20\n1 4 9 0 25\n",
+    )
+    whole = found.cpu_utilization()
+    assert (whole["step_info"], whole["step_total_num"]) == (["1", "2", "3"], 3)    # what lies before the first batch is of none
+    assert found.cpu_utilization({"start_step": 0})["step_info"] == [0, "1", "2", "3"]
+    assert whole["op_info"]["op_list"][0]["metrics"]["user_utilization"]["avg_value"] == 30
+    some = found.cpu_utilization({"start_step": 1, "end_step": 2})
+    assert some["device_info"] == {"user_utilization": {"metrics": [2, 3], "avg_value": 2}}
+    assert found.idle() == 100
+
+
+def test_nothing_recorded(queries):
+    found = queries()
+    assert found.devices() == []
+    for kind in KINDS:
+        assert found.operators(kind).rows == []
+    assert (found.device_queue(), found.get_next(), found.process_summary()) == (({}, {}), ({}, {}), {})
+    assert (found.timeline(), found.flops_summary(), found.flops_scope(), found.dynamic_shapes()) == ([], {}, {}, {})
+    assert mindinsight.findings(found) == {}
+    assert mindinsight_cluster.proposal(found.cluster) == {}
+    for ask in (
+        found.step_trace,
+        found.cpu_utilization,
+        found.memory_summary,
+        found.memory_graphics,
+        lambda: found.memory_breakdowns(0, 0),
+    ):
+        with pytest.raises(NotRecordedError, match="other files"):
+            ask()
+    with pytest.raises(ValueError, match="kind must be one of"):
+        found.operators("x")
+    with pytest.raises(ValueError, match="generation must be one of"):
+        Queries(found.source._folder, generation="9")
+
+
+def test_files_that_hold_no_json(queries):
+    with pytest.raises(NotRecordedError, match="memory_usage_summary_0.json holds no JSON"):
+        queries(memory_usage_summary_0__json="{").memory_summary()
+
+
+def test_operators_by_type(queries):
+    rows = "full_kernel_name,execution_time,execution_frequency\nDefault/Mul-op1,1,3\nDefault/Add-op2,2,1\nDefault/Mul-op3,5,1\nDefault/Sub-op4,9,1\n"
+    framework = "task_id,stream_id,block_dim,full_kernel_name,op_name,kernel_name,kernel_type,subgraph,op_info\n" + "".join(
+        f"1,1,1,Default/{name},Default/{name},{name},{name[:3]},Default,\n" for name in ("Mul-op1", "Add-op2", "Mul-op3", "Sub-op4")
+    )
+    found = queries(aicore_intermediate_0_detail__csv=rows, framework_raw_0__csv=framework)
+    wanted = {"is_display_detail": False, "is_display_full_op_name": False}
+    assert found.operators_by_type("aicore_detail", ["Add", "Mul"], wanted).table["kernel_name"].tolist() == [
+        "Add-op2",
+        "Mul-op3",
+        "Mul-op1",
+    ]
