@@ -64,7 +64,7 @@ def test_no_leftovers_counts_files(no_leftovers, tmp_path):
     no_leftovers.expect()
 
 
-JAX, SHARED = "import pytest; pytest.skip('needs jax')", "import pytest; pytest.skip('shared: no folder')"
+GPU, SHARED = "import pytest; pytest.skip('no GPU')", "import pytest; pytest.skip('shared: no folder')"
 EXTRA = "from summarykit.lazy import optional; optional('no_such', extra='pandas', purpose='It')"
 ERROR = "raise ImportError('No module named no_such')"
 
@@ -72,7 +72,7 @@ ERROR = "raise ImportError('No module named no_such')"
 @pytest.mark.parametrize(
     ("body", "mode", "outcome"),
     [
-        (JAX, "1", "skipped"), (SHARED, "1", "failed"), (SHARED, "", "skipped"),
+        (GPU, "1", "skipped"), (SHARED, "1", "failed"), (SHARED, "", "skipped"),
         (EXTRA, "1", "failed"), (EXTRA, "core", "skipped"), (ERROR, "core", "failed"),
     ],
 )  # fmt: skip
@@ -91,7 +91,8 @@ def test_every_allowed_skip_says_why():
 @pytest.mark.parametrize(
     ("reason", "modes"),
     [
-        ("could not import 'jax': No module named 'jax'", ("", "core", "1")),
+        ("no accelerator of any kind", ("", "core", "1")),
+        ("mindspore not installed: no /x/bin/python", ("", "core")),
         ("could not import 'torch': No module named 'torch'", ("", "core")),
         ("Run.to_pandas() needs pandas: pip install 'summarykit[pandas]'", ("", "core")),
         ("viewers: no /x/bin/python", ("",)),

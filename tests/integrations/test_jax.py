@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -111,10 +112,17 @@ def test_names_of_leaves():
     assert list(named_leaves(None)) == []
 
 
-def test_names_of_flax(tmp_path):
-    nnx = pytest.importorskip("flax.nnx")
-    state = nnx.state(nnx.Linear(2, 3, rngs=nnx.Rngs(0)), nnx.Param)
-    assert sorted(name for name, _ in named_leaves(state)) == ["bias", "kernel"]
+@jax.tree_util.register_dataclass
+@dataclass
+class Variable:
+    """What Flax wraps its arrays in."""
+
+    value: object
+
+
+def test_names_of_wrapped_arrays():
+    tree = {"dense": {"kernel": Variable(jnp.ones(2)), "value": Variable(jnp.ones(2))}}
+    assert [name for name, _ in named_leaves(tree)] == ["dense/kernel", "dense/value"]
 
 
 def test_a_metric_writer_takes_arrays_as_they_are(tmp_path):

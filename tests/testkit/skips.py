@@ -13,8 +13,6 @@ import pytest
 from summarykit.errors import MissingExtraError
 
 ALLOWED = {
-    r"jax": "not installed in CI: the values of jax are covered through __array__ and DLPack",
-    r"mindspore (is )?not installed": "its wheel pins packages that the development environment needs newer",
     r"CUDA|accelerator|GPU": "no accelerator in CI",
     r"mounting needs root": "a container's root may not mount either; tests with a limit on the file size cover the same faults",
     r"no browser": "the page is looked at where a Chromium is installed; what is in it is tested everywhere",
@@ -22,9 +20,11 @@ ALLOWED = {
 }
 
 
-PACKAGES = "av'|safetensors|distributed|keras|torch|ml_dtypes|pandas|pyarrow|polars|PIL|matplotlib|onnx|sklearn|isal|google_crc32c"
+FRAMEWORKS = "jax|optax|keras|torch|sklearn|xgboost|lightgbm|lightning|pytorch_lightning|transformers|accelerate|distributed"
+PACKAGES = "av'|safetensors|ml_dtypes|pandas|pyarrow|polars|PIL|matplotlib|onnx|isal|google_crc32c"
 EXTRAS = {
-    rf"could not import '({PACKAGES})": "an extra of the full environment",
+    r"mindspore not installed": "an environment of its own, which the full run has",
+    rf"could not import '({PACKAGES}|{FRAMEWORKS})": "an extra of the full environment",
     r"grpcio-tools is not installed": "builds the descriptors, which are committed",
     r"needs \w[\w.]*: pip install 'summarykit\[": "what the package itself says where an extra is absent",
 }
