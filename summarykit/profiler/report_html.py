@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from summarykit.profiler.recording import Table
 
 _ROWS, _LONG = 25, 50
-_PHASES = dict(zip((*SHOWN, "other"), ("#2aa198", "#a45bb0", "#61a36b", "#5b8ff9", "#d9822b", "#d94b5e", "#8c564b", "#c9ced6"), strict=True))
+_COLOURS = ("#2aa198", "#a45bb0", "#61a36b", "#5b8ff9", "#d9822b", "#d94b5e", "#8c564b", "#c9ced6")
+_PHASES = dict(zip((*SHOWN, "other"), _COLOURS, strict=True))
 
 
 def page(report: Report) -> str:
@@ -57,6 +58,7 @@ def _tables(profile: Profile, several: str) -> Iterator[str]:
         found = profile.operators
         chosen = found["side"] == side if found.rows else np.empty(0, np.bool_)
         yield _section(f"Operators of the {side}, ms{several}", _table(_chosen(found, chosen), {"side"}))
+    yield _section(f"Input pipeline, ms an item{several}", _table(profile.pipeline))
     yield _section(f"Devices, ms{several}", _table(profile.devices))
     yield _section(f"Idle between kernels, ms{several}", _table(profile.idle))
     yield _section(f"Python, ms{several}", _table(profile.python))
@@ -113,7 +115,8 @@ def _stacked(profile: Profile, width: int = 1060, height: int = 140) -> str:
             level += tall
             if tall >= 0.2:
                 where = f'x="{place * wide:.1f}" y="{height - level:.1f}" width="{max(wide - 0.5, 0.5):.1f}" height="{tall:.1f}"'
-                boxes.append(f'<rect {where} fill="{colour}"><title>step {steps["step"][row]}, {name}: {number(steps[name][row])} ms</title></rect>')
+                title = f"step {steps['step'][row]}, {name}: {number(steps[name][row])} ms"
+                boxes.append(f'<rect {where} fill="{colour}"><title>{title}</title></rect>')
     return f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="steps">{"".join(boxes)}</svg>'
 
 
@@ -144,7 +147,7 @@ def _side(column: Array) -> str:
 
 
 def _cell(name: str, value: object) -> str:
-    if name in ("share", "utilization", "overlapped", "empty", "zero") and isinstance(value, float):
+    if name in ("share", "utilization", "overlapped", "empty", "zero", "used") and isinstance(value, float):
         return share(value)
     if name in ("peak", "last", "allocated", "growth") and isinstance(value, float):
         return size(value)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from summarykit.profiler.analysis.phases import SHOWN
 from summarykit.profiler.sheet import bar, cut, number, share, sheet, size, wrapped
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from summarykit.profiler.analysis.report import Report
     from summarykit.profiler.recording import Table
 
-_TOP = 10
+_TOP, _GAPS = 10, 6
 
 
 def text(report: Report) -> str:
@@ -56,7 +58,9 @@ def _phases(profile: Profile) -> Iterator[str]:
         return
     yield "\nphases, ms a step"
     means = {name: float(profile.phases[name].mean()) for name in (*SHOWN, "other")}
-    yield from sheet(("<", "", "", "<"), [[name, number(mean), share(mean / total), bar(mean / total)] for name, mean in means.items() if mean])
+    if any(means[name] for name in SHOWN):
+        rows = [[name, number(mean), share(mean / total), bar(mean / total)] for name, mean in means.items() if mean]
+        yield from sheet(("<", "", "", "<"), rows)
     classic = {name: float(profile.classic[name].mean()) for name in ("iteration_interval", "fp_and_bp", "tail")}
     parts = ", ".join(f"{name.replace('_', ' ')} {number(mean)} ms ({share(mean / total)})" for name, mean in classic.items())
     yield f"  {parts}"
@@ -65,8 +69,22 @@ def _phases(profile: Profile) -> Iterator[str]:
 def _input(profile: Profile) -> Iterator[str]:
     found = profile.input
     if found.get("mean"):
-        wait = f"{number(found['mean'])} ms a step ({share(found['share'])}), p99 {number(found['p99'])}, first batch {number(found['first'])}"
-        yield f"\ninput: {found['verdict']}; wait {wait}"
+        mean, longest, first = (number(found[name]) for name in ("mean", "p99", "first"))
+        yield f"\ninput: {found['verdict']}; wait {mean} ms a step ({share(found['share'])}), p99 {longest}, first batch {first}"
+
+
+def _pipeline(profile: Profile) -> Iterator[str]:
+    found = profile.pipeline
+    if found.rows:
+        yield "\ninput pipeline, ms an item"
+        rows = [_stage({name: column[row] for name, column in found.items()}) for row in range(found.rows)]
+        yield from sheet(["<stage", "<from", "workers", "items", "time", "queue", "of", "empty", "<"], rows)
+
+
+def _stage(row: dict[str, Any]) -> list[str]:
+    name, mark = cut(f"{row['stage']} {row['name']}", 40), "<- the slowest" if row["slowest"] else ""
+    counts = (row["source"], row["workers"], row["items"])
+    return [name, *map(str, counts), number(row["time"]), number(row["queue"]), str(row["capacity"] or ""), share(row["empty"]), mark]
 
 
 def _devices(profile: Profile) -> Iterator[str]:
@@ -75,15 +93,13 @@ def _devices(profile: Profile) -> Iterator[str]:
         return
     yield "\ndevices, ms"
     names = ("compute", "communication", "memory", "overlap", "idle")
-    rows = [
-        [str(found["device"][row]), share(found["utilization"][row]), *(number(found[name][row]) for name in names)] for row in range(found.rows)
-    ]
+    first = [[str(device), share(use)] for device, use in zip(found["device"], found["utilization"], strict=True)]
+    rows = [[*start, *(number(found[name][row]) for name in names)] for row, start in enumerate(first)]
     yield from sheet(["device", "busy", *names], rows)
     causes = profile.idle
-    for row in range(causes.rows):
+    for row in np.argsort(-causes["time"], kind="stable")[:_GAPS].tolist():
         told = _CAUSES[causes["cause"][row]]
-        if causes["time"][row] >= 0.01 * found["idle"].max():
-            yield f"  stream {causes['stream'][row]}: {number(causes['time'][row])} ms in {causes['count'][row]:,} gaps {told}"
+        yield f"  stream {causes['stream'][row]}: {number(causes['time'][row])} ms in {causes['count'][row]:,} gaps {told}"
 
 
 _CAUSES = {
@@ -145,7 +161,7 @@ def _counters(profile: Profile) -> Iterator[str]:
         yield from sheet(["<", *names], rows)
 
 
-_PARTS = (_steps, _phases, _input, _devices, _operators, _python, _memory, _counters)
+_PARTS = (_steps, _phases, _input, _pipeline, _devices, _operators, _python, _memory, _counters)
 
 
 def _ranks(report: Report) -> Iterator[str]:
@@ -172,8 +188,8 @@ def _advice(report: Report) -> Iterator[str]:
     if not report.advice:
         yield "  nothing to gain: no rule applies"
     for place, advice in enumerate(report.advice, 1):
-        gain = f" (up to {number(advice.gain_ms)} ms a step, {share(advice.gain)}; confidence {advice.confidence})" if advice.gain_ms else ""
-        yield from wrapped(f"{advice.title}{gain}", f"  {place}. ", 5)
+        gain = f"up to {number(advice.gain_ms)} ms a step, {share(advice.gain)}; " if advice.gain_ms else ""
+        yield from wrapped(f"{advice.title} ({gain}confidence {advice.confidence})", f"  {place}. ", 5)
         yield from wrapped(advice.evidence, "     ", 5)
         yield from wrapped(advice.change, "     -> ", 8)
 

@@ -105,10 +105,11 @@ def _spans(recording: Recording, numbers: dict[int | None, int], shift: int) -> 
         chosen = order[begin : begin + _BATCH]
         columns = spans.name[chosen], spans.category[chosen], spans.lane[chosen], spans.start[chosen] - shift, spans.duration[chosen]
         rows = zip(*(column.tolist() for column in columns), strict=True)
-        yield [
-            f'{{"ph":"X","cat":"{_WORDS[category]}","name":{names[name]},{places[lane]},"ts":{start / 1000:.3f},"dur":{duration / 1000:.3f}}}'
-            for name, category, lane, start, duration in rows
-        ]
+        yield [_span(_WORDS[category], names[name], places[lane], start, duration) for name, category, lane, start, duration in rows]
+
+
+def _span(word: str, name: str, place: str, start: int, duration: int) -> str:
+    return f'{{"ph":"X","cat":"{word}","name":{name},{place},"ts":{start / 1000:.3f},"dur":{duration / 1000:.3f}}}'
 
 
 def _steps(recording: Recording, process: int, shift: int) -> list[str]:
@@ -116,10 +117,8 @@ def _steps(recording: Recording, process: int, shift: int) -> list[str]:
     if found is None or recording.spans.of(Category.STEP).any():    # there they are spans
         return []
     rows = zip(found["step"].tolist(), found["start"].tolist(), found["end"].tolist(), strict=True)
-    return [
-        f'{{"ph":"X","cat":"step","name":"step {step}","pid":{process},"tid":0,"ts":{(start - shift) / 1000:.3f},"dur":{(end - start) / 1000:.3f}}}'
-        for step, start, end in rows
-    ]
+    place = f'"pid":{process},"tid":0'
+    return [_span("step", f'"step {step}"', place, start - shift, end - start) for step, start, end in rows]
 
 
 def _counters(recording: Recording, process: int, shift: int) -> Iterator[list[str]]:

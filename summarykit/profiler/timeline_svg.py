@@ -43,7 +43,8 @@ def picture(profile: Profile) -> str:
     boxes = [box for row, (_, level) in enumerate(rows) for box in _boxes(spans, level, start, end, row)]
     titles = [_title(label, row) for row, (label, _) in enumerate(rows) if label]
     height = ROW * len(rows) + 24
-    axis = f'<text x="{LEFT}" y="{height - 6}">0</text><text x="{WIDTH}" y="{height - 6}" text-anchor="end">{(end - start) / 1e6:,.3f} ms</text>'
+    scale = f"{(end - start) / 1e6:,.3f} ms"
+    axis = f'<text x="{LEFT}" y="{height - 6}">0</text><text x="{WIDTH}" y="{height - 6}" text-anchor="end">{scale}</text>'
     return f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="timeline">{"".join(titles)}{"".join(boxes)}{axis}</svg>'
 
 

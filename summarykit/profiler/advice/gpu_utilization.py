@@ -15,13 +15,14 @@ def check(report: Report) -> Iterator[Advice]:
     """Say so for each rank's devices."""
     for profile in report.profiles:
         for device, use, span in zip(*(profile.devices.get(name, ()) for name in ("device", "utilization", "span")), strict=True):
-            if use < _LEAST:
-                yield _advice(profile, int(device), float(use), float(span))
+            idle = profile.idle
+            late = float(idle["time"][(idle["device"] == device) & (idle["cause"] == "host")].max(initial=0.0))
+            if use < _LEAST and late:
+                yield _advice(profile, int(device), float(use), float(span), late)
 
 
-def _advice(profile: Profile, device: int, use: float, span: float) -> Advice:
+def _advice(profile: Profile, device: int, use: float, span: float, late: float) -> Advice:
     count = profile.step_times["count"]
-    late = profile.idle["time"][(profile.idle["device"] == device) & (profile.idle["cause"] == "host")].max(initial=0.0)
     return Advice(
         rule="gpu_utilization",
         title=f"device {device} is busy {use:.1%} of the time",

@@ -34,7 +34,7 @@ class Comparison:
             ``"slower"``, ``"no difference"``, ``"unknown"``).
         phases: ``phase``, and in ms a step ``before``, ``after``, ``change``.
         operators: ``name``, ``side``, and in ms a step ``before``, ``after``, ``change``; what changed most first.
-        kept: what came of the advice on the first: ``rule``, ``promised`` and ``gained`` (ms a step), ``gone`` (bool: it is not given again).
+        kept: what came of the advice on the first: ``rule``, ``promised`` and ``gained`` (ms a step), ``gone`` (bool: not given again).
     """
 
     before: Report
@@ -143,7 +143,7 @@ def _lines(found: Comparison) -> Iterator[str]:
     if found.kept.rows:
         yield "\nadvice on the first"
         rows = zip(*(found.kept[name].tolist() for name in ("rule", "promised", "gained", "gone")), strict=True)
-        told = [[rule, number(promised), number(gained), "no longer given" if gone else "still given"] for rule, promised, gained, gone in rows]
+        told = [[rule, number(promise), number(gain), "no longer given" if gone else "still given"] for rule, promise, gain, gone in rows]
         yield from sheet(["<rule", "promised", "gained", "<"], told)
 
 

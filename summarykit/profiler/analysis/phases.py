@@ -37,6 +37,11 @@ def phase_times(recording: Recording, steps: Table) -> dict[str, Intervals]:
     marked = spans.of(Category.PHASE)
     if marked.any():
         return {name: covered(spans, marked & named(spans, (name,))) for name in ORDER}
+    if (edges := _told(recording, steps)) is not None:    # what is before forward reads data, what is behind backward updates
+        forward, backward = edges
+        before = Intervals.union(steps["start"][forward >= 0], forward[forward >= 0])
+        after = Intervals.union(backward[backward >= 0], steps["end"][backward >= 0])
+        return {**_by_names(spans, steps), "data wait": before, "optimizer": after}
     return _by_names(spans, steps)
 
 
@@ -57,13 +62,21 @@ def classic(recording: Recording, steps: Table) -> Table:
 
 def _edges(recording: Recording, steps: Table) -> tuple[Ints, Ints]:
     """Where forward begins and backward ends in each step; -1 where there is none."""
-    told = recording.tables.get("steps", Table())
-    if told.rows and "fp_start" in told and (told["fp_start"] >= 0).any():
-        place = np.searchsorted(told["start"], steps["start"], sorter=(order := np.argsort(told["start"], kind="stable")))
-        return told["fp_start"][order[place]], told["bp_end"][order[place]]
+    if (told := _told(recording, steps)) is not None:
+        return told
     found = phase_times(recording, steps)
     before = found["data wait"] | found["transfer"] | found["logging"]
     return _first((found["forward"] | found["backward"]) - before, steps), _last(found["backward"], steps)
+
+
+def _told(recording: Recording, steps: Table) -> tuple[Ints, Ints] | None:
+    """The same as the recording tells it itself, if it does."""
+    told = recording.tables.get("steps", Table())
+    if not (steps.rows and "fp_start" in told and (told["fp_start"] >= 0).any()):
+        return None
+    order = np.argsort(told["start"], kind="stable")
+    place = order[np.searchsorted(told["start"], steps["start"], sorter=order)]
+    return told["fp_start"][place], told["bp_end"][place]
 
 
 def _first(role: Intervals, steps: Table) -> Ints:

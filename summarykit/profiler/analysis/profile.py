@@ -11,6 +11,7 @@ from summarykit.profiler.analysis.input import input_wait
 from summarykit.profiler.analysis.memory import memory, memory_times
 from summarykit.profiler.analysis.operators import operators
 from summarykit.profiler.analysis.phases import classic, phases
+from summarykit.profiler.analysis.pipeline import pipeline
 from summarykit.profiler.analysis.python_code import python_code
 from summarykit.profiler.analysis.steps import step_changes, step_times, steps
 from summarykit.profiler.recording import Recording, Table
@@ -23,7 +24,10 @@ class Profile:
         recording: what was recorded.
     """
 
-    TABLES = ("steps", "phases", "classic", "split", "changes", "operators", "python", "devices", "idle", "queue", "memory", "counters")
+    TABLES = (
+        *("steps", "phases", "classic", "split", "changes", "pipeline", "operators", "python"),
+        *("devices", "idle", "queue", "memory", "counters"),
+    )
     """The names of all tables."""
 
     def __init__(self, recording: Recording) -> None:
@@ -85,6 +89,11 @@ class Profile:
     def input(self) -> dict[str, Any]:
         """Whether training waits for its input; see ``input.input_wait``."""
         return input_wait(self.phases, self.steps)
+
+    @cached_property
+    def pipeline(self) -> Table:
+        """The stages of the input; see ``pipeline.pipeline``."""
+        return pipeline(self.recording)
 
     @cached_property
     def operators(self) -> Table:

@@ -9,7 +9,7 @@ import numpy as np
 from summarykit.profiler.analysis.grouping import Groups
 from summarykit.profiler.analysis.nesting import Nesting, outermost
 from summarykit.profiler.recording import Category, Recording, Table
-from summarykit.shapes import Ints
+from summarykit.shapes import Array, Ints
 
 _PLACE = re.compile(r"\$?(?P<file>[^():]+?)[:(](?P<line>\d+)\)?:?\s*(?P<function>.*)$")
 _SAMPLED = re.compile(r"(?P<function>.*) \((?P<file>.*):(?P<line>\d+)\)$")
@@ -23,7 +23,7 @@ def python_code(recording: Recording) -> Table:
     """
     spans = recording.spans
     chosen = np.flatnonzero(spans.of(Category.PYTHON))
-    if not len(chosen):
+    if "samples" in recording.tables or not len(chosen):
         return _sampled(recording)
     nesting = Nesting(spans, chosen)
     groups = Groups(spans.name[chosen])
@@ -42,16 +42,20 @@ def python_code(recording: Recording) -> Table:
 
 
 def _sampled(recording: Recording) -> Table:
-    """The same by samples of stacks: a sample stands for the time until the next one was due."""
+    """The same by samples of stacks: a sample stands for the time until the next one was due.
+
+    Where phases tell which thread trains, only that one counts: the others mostly wait for something.
+    """
     samples, stacks = recording.tables.get("samples", Table()), recording.tables.get("stacks", Table())
     if not (samples.rows and stacks.rows):
         return Table()
     period = recording.meta.get("collected", {}).get("stacks", {}).get("period_ns", 10_000_000) / 1e6
-    own = np.bincount(samples["stack"], minlength=stacks.rows)
-    texts, name = np.unique(stacks["name"].astype(str), return_inverse=True)
+    own = np.bincount(samples["stack"][_trains(recording, samples["lane"])], minlength=stacks.rows)
+    texts, name = np.unique(stacks["frame"].astype(str), return_inverse=True)
     total = np.bincount(name, np.where(outermost(name, stacks["parent"]), _with_callees(own, stacks["parent"]), 0))
     self_time = np.bincount(name, own, minlength=len(texts))
     order = np.argsort(-self_time, kind="stable")
+    order = order[total[order] > 0]
     places = [_place(text) for text in texts[order].tolist()]
     return Table(
         function=np.array([place[0] for place in places], object),
@@ -61,6 +65,14 @@ def _sampled(recording: Recording) -> Table:
         total=total[order] * period,
         self=self_time[order] * period,
     )
+
+
+def _trains(recording: Recording, lanes: Ints) -> Array:
+    """Which samples are of the thread that trains."""
+    spans = recording.spans
+    marked = spans.lane[spans.of(Category.PHASE)]
+    here = lanes == np.bincount(marked).argmax() if len(marked) else np.ones(len(lanes), np.bool_)
+    return here if here.any() else np.ones(len(lanes), np.bool_)
 
 
 def _with_callees(own: Ints, parent: Ints) -> Ints:

@@ -3,8 +3,8 @@
 A collective ends on all ranks at about the same time, when the last one has come. So who spends least time in it came last, and clocks need
 not agree. Lengths of phases do not tell this: in a slow rank's backward the others wait, too, and look as slow as it does.
 
-A rank is named where chance does not explain it: it is the late one in more steps than a fair draw would give in one of a thousand cases, in
-four of ten steps or more, and what it costs is worth naming.
+A rank is named where chance does not explain it: it is the late one in more steps than a fair draw would give in one of a thousand cases,
+in four of ten steps or more, and what it costs is worth naming.
 """
 
 from __future__ import annotations

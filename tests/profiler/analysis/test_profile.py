@@ -142,7 +142,7 @@ def test_python_by_functions_and_by_samples():
         ("load", "train.py", 9, 5, 6), ("main", "train.py", 3, 4, 10), ("sum", "", 0, 1, 1)
     ]  # fmt: skip
     samples = Table(time=np.arange(5), lane=np.zeros(5, int), stack=np.array([1, 1, 2, 0, 1]))
-    stacks = Table(parent=np.array([-1, 0, 1]), name=np.array(["main (a.py:1)", "Model.run (b.py:22)", "main (a.py:1)"], object))
+    stacks = Table(parent=np.array([-1, 0, 1]), frame=np.array(["main (a.py:1)", "Model.run (b.py:22)", "main (a.py:1)"], object))
     meta = {"collected": {"stacks": {"period_ns": 10_000_000}}}
     table = Profile(recording(tables={"samples": samples, "stacks": stacks}, meta=meta)).python
     rows = list(zip(table["function"], table["file"], table["line"], table["self"], table["total"], strict=True))
