@@ -17,7 +17,7 @@ from summarykit.notices import Notices
 from summarykit.summary.record import SummaryRecord
 from summarykit.training.callback import Callback
 from summarykit.training.context import CallbackParams, RunContext
-from summarykit.writing.options import check_choice, check_directory
+from summarykit.writing.options import check_choice, check_directory, check_integer
 
 
 class SummaryCollector(Callback):
@@ -119,6 +119,8 @@ class SummaryCollector(Callback):
         """
         check_directory("summary_dir", summary_dir)
         check_choice("ranks", ranks, RANKS)
+        if rank is not None:
+            check_integer("rank", rank, 0)
         self._part_types = [PARTS.get(name) for name in PARTS]
         self._settings = Settings(
             collect_freq=positive("collect_freq", collect_freq),
@@ -138,7 +140,7 @@ class SummaryCollector(Callback):
         self.fail_safe = not raise_exception
         self._depth = 0
         self._collection: Collection | None = None
-        self._record(resume=resume, rank=rank or 0).close()    # refuses a bad argument now, and leaves nothing behind
+        self._record(resume=resume).close()    # refuses a bad argument now, and leaves nothing behind
 
     def stats(self) -> dict[str, Any]:
         """What became of the values of the current or last run, as ``SummaryRecord.stats`` tells it; empty before the first."""

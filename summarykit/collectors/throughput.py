@@ -17,7 +17,7 @@ class Mark(NamedTuple):
         seconds: of a clock that evaluations stop.
         step: optimizer updates completed.
         batches: (micro-)batches begun; None where nobody counts them.
-        waited: seconds that it waited for data; None where nobody measures that.
+        waited: seconds that it waited for data; None where nobody has measured any.
     """
 
     seconds: float
@@ -76,8 +76,8 @@ def _rates(before: Mark, now: Mark, samples: int | None) -> Iterator[tuple[str, 
     if samples is not None:
         batches = steps if now.batches is None or before.batches is None else max(steps, now.batches - before.batches)
         yield "samples_per_second", batches * samples / seconds
-    if now.waited is not None and before.waited is not None:
-        yield "data_wait_share", min(1.0, (now.waited - before.waited) / seconds)
+    if now.waited is not None:
+        yield "data_wait_share", min(1.0, (now.waited - (before.waited or 0.0)) / seconds)
 
 
 def batch_size(batch: Any) -> int | None:

@@ -148,7 +148,7 @@ class Training(Phase):
 
     def begin(self) -> None:
         """Begin the training."""
-        self._params.update(reported={}, epoch_reported={}, micro_step=0, data_wait=0.0)
+        self._params.update(reported={}, epoch_reported={}, micro_step=0)
         super().begin()
 
     def begin_epoch(self) -> None:
@@ -188,6 +188,7 @@ class Training(Phase):
     def _timed(self, dataset: Iterable[Any]) -> Iterator[Any]:
         """Add up the seconds that training waits for its data."""
         params, batches = self._params, iter(dataset)
+        params.setdefault("data_wait", 0.0)
         while True:
             MARKS.waiting(self)
             begun = perf_counter()

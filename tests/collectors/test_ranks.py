@@ -67,6 +67,41 @@ def test_what_the_user_says_counts_most(directory, monkeypatch):
     assert directory.steps()["loss"] == [1, 2, 3]
 
 
+def test_a_rank_that_records_nothing_leaves_no_directory(directory):
+    train(directory.path, rank=3)
+    assert list(directory.path.iterdir()) == []
+
+
+DISTRIBUTED = """
+import sys, torch
+from summarykit import Loop, SummaryCollector
+directory, meet, rank = sys.argv[1], sys.argv[2], int(sys.argv[3])
+collector = SummaryCollector(directory, 1, ranks="machine")    # before anybody can know the rank
+torch.distributed.init_process_group("gloo", init_method="file://" + meet, rank=rank, world_size=2)
+net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+with Loop(net, optimizer, torch.ones(3, 4, 2), 1, collector, network=net.module) as loop:
+    for batch in loop.steps():
+        optimizer.zero_grad()
+        loss = net(batch * (rank + 1)).square().mean()
+        loss.backward()
+        optimizer.step()
+        loop.report(loss=loss)
+torch.distributed.destroy_process_group()
+"""
+
+
+@pytest.mark.slow
+def test_cb9_a_real_distributed_run(directory, tmp_path, start_script):
+    pytest.importorskip("torch")
+    started = [start_script(DISTRIBUTED, directory.path, tmp_path / "meet", rank)[1] for rank in range(2)]
+    assert [process.wait(120) for process in started] == [0, 0], [process.stderr.read() for process in started]
+    first = type(directory)(directory.path / "rank_1").steps()
+    assert {tag.split("/")[0] for tag in first} == {"throughput", "system"}
+    steps = directory.steps()
+    assert steps["loss"] == steps["weight/auto"] == steps["gradient_norm"] == [1, 2, 3]
+
+
 def test_what_the_adapter_says_counts_more_than_the_launcher(directory, monkeypatch):
     launched(monkeypatch, 2)
     callbacks = CallbackList(SummaryCollector(directory.path))

@@ -9,6 +9,7 @@ import pytest
 
 from summarykit.collectors import SummaryCollector, throughput
 from summarykit.collectors.throughput import batch_size
+from summarykit.integrations.driver import Driver
 from summarykit.training import CallbackList, Loop, RunContext, phase
 
 
@@ -42,6 +43,17 @@ def test_steps_samples_and_waiting_since_the_step_collected_before(directory, cl
     assert series(directory, "steps_per_second") == dict.fromkeys((1, 10, 20, 25), 1.0)
     assert series(directory, "samples_per_second") == dict.fromkeys((1, 10, 20, 25), 8.0)
     assert series(directory, "data_wait_share") == dict.fromkeys((1, 10, 20, 25), 0.25)
+
+
+def test_a_loop_that_does_not_measure_it_says_nothing_of_waiting(directory, collector):
+    driver = Driver(collector)
+    driver.train_begin(batch_num=3, epoch_num=1)
+    for _ in range(3):
+        driver.step_begin(np.zeros(8))
+        driver.step_end({"loss": 1})
+    driver.train_end()
+    assert directory.steps()["throughput/samples_per_second"] == [1, 3]
+    assert "throughput/data_wait_share" not in directory.steps()
 
 
 def test_an_evaluation_stops_the_clock(directory, clock, collector):
