@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version  # not in the thread: a child forked meanwhile would find it locked for ever
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,6 @@ def _version(name: str) -> str | None:
         return told
     if getattr(module, "__spec__", None) is None:
         return None
-    from importlib.metadata import PackageNotFoundError, version
-
     with suppress(PackageNotFoundError, ValueError):
         return version(name)
     return None
@@ -68,11 +67,15 @@ class Survey(Trigger):
     """Finds it out in a thread of its own; as a trigger it is due as long as that is done and was not taken."""
 
     def __init__(self) -> None:
-        """Begin."""
+        """Prepare; ``start`` begins."""
         self._found: dict[str, Any] | None = None
         self._thread = threading.Thread(target=self._run, name="summarykit-code-version", daemon=True)
+
+    def start(self) -> Survey:
+        """Begin; gives itself."""
         with suppress(RuntimeError):    # the interpreter is ending
             self._thread.start()
+        return self
 
     def fires(self, now: Place, previous: Place | None, final: bool) -> bool:
         """See `Trigger.fires`."""

@@ -45,9 +45,11 @@ class TrainLineage(Part):
         self._told: dict[str, Any] = {}
         self._is_told = self._in_session = False
         self._commit: str | None = None
+        self._loss: Any = None
 
     def begin(self, params: CallbackParams, sink: Sink) -> None:
         """See `Part.begin`."""
+        self._code.start()
         self._tell(params, sink)
         self._tell_status(sink, {"status": Status.RUNNING.value, "started": self._started, "step": params.get("cur_step_num")})
         self._tell_code(sink)
@@ -58,10 +60,16 @@ class TrainLineage(Part):
         self._begin_session(sink)
         self._tell_code(sink)
 
+    def collect_report(self, values: Mapping[str, Any], prefix: str, sink: Sink) -> None:
+        """See `Part.collect_report`; some frameworks tell the loss of an epoch only."""
+        if not prefix and "loss" in values:
+            self._loss = values["loss"]
+
     def ended(self, params: CallbackParams, outcome: Outcome, sink: Sink) -> None:
         """See `Part.ended`."""
         self._tell_code(sink, PATIENCE)
-        self._tell(params, sink, loss=lineage_facts.number(_loss(params)))
+        loss = lineage_facts.number(_last_loss(params))
+        self._tell(params, sink, loss=lineage_facts.number(self._loss) if loss is None else loss)
         self._begin_session(sink)
         sink.add("hparams_session", "session_end", {}, status=_SESSION.get(outcome.status, "unknown"))
         how = {"error": outcome.error, "message": outcome.message, "traceback": outcome.traceback[-_LONGEST_TRACE:]}
@@ -142,7 +150,7 @@ def _from_environment(part: Part) -> dict[str, Any]:
         return {}
 
 
-def _loss(params: CallbackParams) -> Any:
-    """The last loss that was reported."""
+def _last_loss(params: CallbackParams) -> Any:
+    """The loss of the last step."""
     reported = params.get("reported") or {}
     return reported["loss"] if "loss" in reported else params.get("net_outputs")
