@@ -13,7 +13,8 @@ from typing import Any
 _DEEPEST = 20    # stages, one within the other
 _MOST = 24    # parameters of one stage
 _LONGEST = 200    # characters of a text
-_INNER = ("dataset", "datasets", "base_dataloader", "dataloader", "loader", "iterable", "source")
+_SEVERAL = "datasets"
+_INNER = ("dataset", "base_dataloader", "dataloader", "loader", "iterable", "source")
 _TRANSFORMS = ("transform", "transforms", "target_transform")
 _LOADER = ("batch_size", "drop_last", "num_workers", "prefetch_factor", "persistent_workers", "pin_memory", "timeout")
 _OWN = ("op_type", "operations", "sampler", "children")    # what a stage says of itself
@@ -45,7 +46,7 @@ def _of_mindspore(dataset: Any) -> Stage | None:
 def _stage(found: Any, depth: int) -> Stage:
     stage: Stage = {"op_type": type(found).__name__, **_parameters(found)}
     operations = [operation for name in _TRANSFORMS for operation in _operations(getattr(found, name, None))]
-    sampler = getattr(found, "sampler", None)
+    sampler = getattr(getattr(found, "batch_sampler", None), "sampler", None) or getattr(found, "sampler", None)
     if operations:
         stage["operations"] = operations
     if sampler is not None:
@@ -56,7 +57,10 @@ def _stage(found: Any, depth: int) -> Stage:
 
 def _parameters(found: Any) -> Stage:
     """Of a loader what it was made with; of others what their attributes say. The length, where there is one."""
-    told = {name: getattr(found, name) for name in _LOADER if hasattr(found, name)} if hasattr(found, "batch_sampler") else _told(found)
+    batches = getattr(found, "batch_sampler", None)
+    told = _told(found) if batches is None else {name: getattr(found, name) for name in _LOADER if hasattr(found, name)}
+    if told.get("batch_size", 0) is None:    # it was given a sampler of batches
+        told["batch_size"] = getattr(batches, "batch_size", None)
     collate = getattr(found, "collate_fn", None)
     functions = {} if collate is None else {"collate_fn": getattr(collate, "__name__", type(collate).__name__)}
     return {name: value for name, value in told.items() if _is_plain(value)} | functions | _length(found)
@@ -93,11 +97,8 @@ def _operations(transform: Any) -> Iterator[Stage]:
 
 
 def _children(found: Any) -> Iterator[Any]:
-    for name in _INNER:
-        inner = getattr(found, name, None)
-        if isinstance(inner, (list, tuple)):
-            yield from (each for each in inner if hasattr(each, "__iter__") or hasattr(each, "__getitem__"))
-        elif inner is not None and not isinstance(inner, (str, bytes)) and (hasattr(inner, "__iter__") or hasattr(inner, "__getitem__")):
-            yield inner
-        if inner is not None:
-            return
+    """What it takes from: several data sets, or the first of the usual names that gives something."""
+    several = getattr(found, _SEVERAL, None)
+    inner = several if isinstance(several, (list, tuple)) else [getattr(found, name, None) for name in _INNER]
+    sources = [each for each in inner if not isinstance(each, (str, bytes)) and (hasattr(each, "__iter__") or hasattr(each, "__getitem__"))]
+    yield from sources if inner is several else sources[:1]

@@ -68,6 +68,16 @@ def test_a_loader_of_torch():
     }  # fmt: skip
 
 
+def test_a_sampler_of_batches():
+    torch = pytest.importorskip("torch")
+    data = torch.utils.data
+    samples = [{"x": number} for number in range(5)]
+    batches = data.BatchSampler(data.RandomSampler(samples), 2, drop_last=False)
+    found = recorded(data.DataLoader(samples, batch_sampler=batches))
+    assert (found["batch_size"], found["sampler"]["sampler_type"]) == (2, "RandomSampler")
+    assert found["children"] == [{"op_type": "list", "dataset_size": 5, "children": []}]
+
+
 def test_several_sources():
     torch = pytest.importorskip("torch")
     found = recorded(torch.utils.data.ConcatDataset([Numbers(3), Numbers(4)]))
