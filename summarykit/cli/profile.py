@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--compare", action="store_true", help="compare two recordings: before and after a change")
     parser.add_argument("--json", action="store_true", help='print JSON: "ranks" with every table of each, "stragglers", "advice", "costs"')
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the report as one page that loads nothing")
-    parser.add_argument("--timeline", metavar="FILE", type=Path, help="write a trace for Perfetto and chrome://tracing, such as trace.json.gz")
+    parser.add_argument("--timeline", metavar="FILE", type=Path, help="write a trace for Perfetto: trace.json.gz, say")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,7 +1,7 @@
 """From recordings to a report: where the time of a step went.
 
-``analyse(recordings)`` gives a ``Report``, whose parts are tables; ``compare(before, after)`` says what a change brought. Each question is one
-file here, a function from a recording to a table.
+``analyse(recordings)`` gives a ``Report``, whose parts are tables; ``compare(before, after)`` says what a change brought. Each question is
+one file here, a function from a recording to a table.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ def pipeline(recording: Recording) -> Table:
     Returns:
         ``stage``, ``name``, ``workers``, ``source`` (the stages it pulls from, as text), ``items``, ``time`` (ms an item in this stage
         alone, divided by its workers; NaN where only queues were watched), ``queue`` (mean number of items ready), ``capacity``, ``used``
-        (share of it; NaN without a queue), ``empty`` (share of the looks at the queue that found nothing), ``slowest`` (bool: one, or none).
+        (share of it; NaN without a queue), ``empty`` (share of the looks at the queue that found none), ``slowest`` (bool: one, or none).
     """
     found = recording.tables.get("pipeline", Table())
     if not found.rows:
