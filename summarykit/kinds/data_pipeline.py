@@ -46,7 +46,7 @@ def _of_mindspore(dataset: Any) -> Stage | None:
 def _stage(found: Any, depth: int) -> Stage:
     stage: Stage = {"op_type": type(found).__name__, **_parameters(found)}
     operations = [operation for name in _TRANSFORMS for operation in _operations(getattr(found, name, None))]
-    sampler = getattr(getattr(found, "batch_sampler", None), "sampler", None) or getattr(found, "sampler", None)
+    sampler = getattr(getattr(found, "batch_sampler", None), "sampler", getattr(found, "sampler", None))
     if operations:
         stage["operations"] = operations
     if sampler is not None:
