@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-import traceback
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from typing import Any
 
 from summarykit.collectors.part import Part
+from summarykit.collectors.part_list import PartList
+from summarykit.collectors.record_sink import RecordSink
 from summarykit.collectors.reported import values_of
 from summarykit.collectors.schedule import Schedule
 from summarykit.collectors.tensor import total_steps
@@ -17,23 +18,6 @@ from summarykit.summary.record import SummaryRecord
 from summarykit.training.context import CallbackParams
 from summarykit.training.outcome import Outcome
 from summarykit.training.triggers import Place
-
-
-class RecordSink:
-    """Puts values into the record; one that it refuses costs that value and nothing else."""
-
-    def __init__(self, record: SummaryRecord, notices: Notices, strict: bool) -> None:
-        """Make a sink; ``strict`` lets the record's errors through."""
-        self._record, self._notices, self._strict = record, notices, strict
-
-    def add(self, kind: str, tag: str, value: Any, **options: Any) -> None:
-        """See ``Sink``."""
-        try:
-            self._record.add_value(kind, tag, value, **options)
-        except (TypeError, ValueError) as error:
-            if self._strict:
-                raise
-            self._notices.once(("refused", kind, tag), "%s %r is not recorded: %s", kind, tag, error)
 
 
 class Collection:
@@ -50,30 +34,25 @@ class Collection:
             record: where to.
             parts: what.
             notices: for what is told once.
-            strict: let exceptions of parts and of the record through; else a failing part is told of, and asked again next time.
+            strict: let exceptions of parts and of the record through.
             step: where training stands, if it does not begin here.
         """
         self.record = record
-        self._parts = list(parts)
-        self._notices = notices
-        self._strict = strict
+        self.step = step
+        """The last step that was seen."""
+        self.closed = False
+        self._parts = PartList(parts, notices, strict)
         self._sink = RecordSink(record, notices, strict)
+        self._notices = notices
         self._begun = time.monotonic()
-        self._previous: Place | None = None
-        self._seen = step
         self._schedule = Schedule(self._parts)
         self._decided: tuple[int, list[Part]] = (-1, [])
+        self._previous: Place | None = None
         self._collected: dict[Part, int] = {}
         self._total: int | None = None
         self._params: CallbackParams | None = None
-        self._ended = False
-        self.closed = False
         self._values: dict[str, Any] = {}
-
-    @property
-    def step(self) -> int:
-        """The last step that was seen."""
-        return self._seen
+        self._ended = False
 
     @property
     def begun(self) -> bool:
@@ -83,54 +62,48 @@ class Collection:
     def begin(self, params: CallbackParams) -> None:
         """Training begins."""
         self._params = params
-        self._seen = params["cur_step_num"]
+        self.step = params["cur_step_num"]
         self._total = _last_step(params)
-        for part in self._parts:
-            self._ask(part.begin, params, self._sink)
+        self._parts.ask("begin", params, self._sink)
         self._schedule = Schedule(self._parts)
-        self.record.record(self._seen)
+        self.record.record(self.step)
 
     def step_begin(self, params: CallbackParams) -> None:
         """A step begins."""
-        for part in self._due(params):
-            self._ask(part.prepare, params)
+        if due := self._due(params):
+            self._parts.ask("prepare", params, of=due)
 
     def step_end(self, params: CallbackParams) -> None:
         """A step has ended; a step that was seen before is left alone."""
         now = self._place(params)
-        if now.step <= self._seen:
+        if now.step <= self.step:
             return
         due = self._due(params)
         self._notice_jump(now.step)
-        self._previous, self._seen = now, now.step
-        self._params = params
+        self._previous, self.step, self._params = now, now.step, params
         self._values = {"reported": params.get("reported"), "net_outputs": params.get("net_outputs")}
         if due:
             self._collect(due, params)
 
     def epoch_end(self, params: CallbackParams) -> None:
         """An epoch has ended; its last step was seen."""
-        for part in self._parts:
-            self._ask(part.epoch_end, params)
+        self._parts.ask("epoch_end", params)
 
     def reported_outside(self, values: Mapping[str, Any], prefix: str, step: int) -> None:
         """Values came from outside a step: of an epoch, or of an evaluation."""
         if values:
-            for part in self._parts:
-                self._ask(part.collect_report, values, prefix, self._sink)
+            self._parts.ask("collect_report", values, prefix, self._sink)
             self.record.record(step)
 
     def evaluation_begin(self, params: CallbackParams) -> None:
         """An evaluation begins."""
-        for part in self._parts:
-            self._ask(part.evaluation_begin, params)
+        self._parts.ask("evaluation_begin", params)
 
     def evaluation_end(self, params: CallbackParams) -> None:
         """An evaluation has ended; it belongs to the training step that it says, or to the last one that was seen."""
-        step = params.get("train_step_num") or self._seen
+        step = params.get("train_step_num") or self.step
         self.reported_outside(params.get("metrics", {}), "eval/", step)
-        for part in self._parts:
-            self._ask(part.evaluation_end, params, self._sink)
+        self._parts.ask("evaluation_end", params, self._sink)
         self.record.record(step)
 
     def train_end(self) -> None:
@@ -140,13 +113,11 @@ class Collection:
             return
         self._ended = True
         step = params["cur_step_num"]
-        if step > self._seen and self._seen not in self._collected.values():
-            self.reported_outside(values_of(self._values), "", self._seen)
-        rest = [part for part in self._rest(step, params) if self._collected.get(part) != step]
-        if rest:
+        if step > self.step and self.step not in self._collected.values():
+            self.reported_outside(values_of(self._values), "", self.step)
+        if rest := [part for part in self._rest(params) if self._collected.get(part) != step]:
             self._collect(rest, params)
         self.reported_outside(params.get("epoch_reported", {}), "", step)
-        self._values = {}
 
     def close(self, error: BaseException | None = None) -> None:
         """All is over, by this exception or by none: collect what is left, let the parts end, close the record."""
@@ -156,25 +127,24 @@ class Collection:
         with ExitStack() as stack:
             stack.callback(self._let_go)
             stack.callback(self.record.close)
-            for part in reversed(self._parts):
-                stack.callback(self._ask, part.end)
+            stack.callback(self._parts.end)
             if self._params is not None:
                 self._close_training(self._params, error)
-
-    def _let_go(self) -> None:
-        """What is kept for ``stats()`` must not keep the network alive."""
-        self._params, self._parts, self._schedule, self._decided, self._collected = None, [], Schedule([]), (-1, []), {}
 
     def _close_training(self, params: CallbackParams, error: BaseException | None) -> None:
         outcome = Outcome.of(params, error, ended=self._ended)
         self.train_end()
-        for part in self._parts:
-            self._ask(part.ended, params, outcome, self._sink)
+        self._parts.ask("ended", params, outcome, self._sink)
         self.record.record(params["cur_step_num"])
 
-    def _rest(self, step: int, params: CallbackParams) -> list[Part]:
+    def _let_go(self) -> None:
+        """What is kept for ``stats()`` must not keep the network alive."""
+        self._params, self._values, self._schedule, self._decided, self._collected = None, {}, Schedule([]), (-1, []), {}
+
+    def _rest(self, params: CallbackParams) -> Iterable[Part]:
         """The parts that have a say at the end of the run."""
-        if step > self._seen:    # an exception ended this step; where nothing can be reported, what is there is of the one before
+        if params["cur_step_num"] > self.step:
+            # An exception ended this step. Where nothing can be reported, what is there is of the step before.
             return [part for part in self._parts if not part.whole_step and "reported" in params]
         return self._parts if self._previous else []
 
@@ -186,27 +156,17 @@ class Collection:
 
     def _collect(self, parts: list[Part], params: CallbackParams) -> None:
         step = params["cur_step_num"]
-        for part in parts:
-            self._ask(part.collect, params, self._sink)
-            self._collected[part] = step
+        self._parts.ask("collect", params, self._sink, of=parts)
+        self._collected.update(dict.fromkeys(parts, step))
         self.record.record(step)
-
-    def _ask(self, method: Any, *args: Any) -> None:
-        try:
-            method(*args)
-        except Exception:
-            if self._strict:
-                raise
-            name = f"{type(method.__self__).__name__}.{method.__name__}"
-            self._notices.once(name, "%s failed, the training goes on: %s", name, traceback.format_exc())
 
     def _place(self, params: CallbackParams) -> Place:
         return Place(params["cur_step_num"], params.get("cur_epoch_num", 1), time.monotonic() - self._begun)
 
     def _notice_jump(self, step: int) -> None:
-        if self._previous and step > self._seen + 1:
+        if self._previous and step > self.step + 1:
             message = "the loop calls its callbacks once every %d steps (%d after %d): only such steps can be collected"
-            self._notices.once("jump", message, step - self._seen, step, self._seen)
+            self._notices.once("jump", message, step - self.step, step, self.step)
 
 
 def _last_step(params: CallbackParams) -> int | None:
