@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from summarykit.notices import logger
 from summarykit.ops import jax_traced, torch_compiled
 from summarykit.ops.current import gather
 
@@ -20,22 +21,32 @@ def _never() -> bool:
     return False
 
 
+def _ignored(kind: str, tag: str, value: Any, dataformat: str) -> None:
+    """A symbol has no values."""
+
+
 compiling: Callable[[], bool] = _never    # torch.compile sees through its own function, and takes what it says for a constant
+_in_graph: Route = _ignored
 
 
 def prepare() -> None:
     """Look which frameworks are there; called before steps are collected, and never from code that is being compiled."""
-    global compiling
+    global compiling, _in_graph
     torch = sys.modules.get("torch")
-    if torch is not None and hasattr(torch, "compiler") and compiling is _never:
+    if torch is None or not hasattr(torch, "compiler") or compiling is not _never:
+        return
+    compiling = torch.compiler.is_dynamo_compiling
+    try:
         torch_compiled.library()
-        compiling = torch.compiler.is_dynamo_compiling
+        _in_graph = torch_compiled.give
+    except (AttributeError, RuntimeError, TypeError) as error:
+        logger.warning("summary operators inside torch.compile are not recorded with torch %s: %s", torch.__version__, error)
 
 
 def give(kind: str, tag: str, value: Any, dataformat: str) -> None:
     """Send a value on its way."""
     if compiling():
-        torch_compiled.give(kind, tag, value, dataformat)
+        _in_graph(kind, tag, value, dataformat)
         return
     route = _ROUTES.get(value.__class__) or _route(value.__class__)
     route(kind, tag, value, dataformat)
@@ -51,7 +62,3 @@ def _find(kind: type) -> Route:
     if jax is not None and issubclass(kind, jax.core.Tracer):
         return jax_traced.give
     return _ignored if kind.__module__.startswith(_SYMBOLS) else gather
-
-
-def _ignored(kind: str, tag: str, value: Any, dataformat: str) -> None:
-    """A symbol has no values."""

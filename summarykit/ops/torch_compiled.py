@@ -21,7 +21,8 @@ def library() -> Any:
     """Register the operation, once; gives its owner, with whose life it ends."""
     torch = sys.modules["torch"]
     found = torch.library.Library(NAME, "FRAGMENT")
-    found.define("record(str kind, str tag, Tensor value, str dataformat) -> ()", tags=(torch.Tag.cudagraph_unsafe,))
+    tags = [getattr(torch.Tag, name) for name in ("cudagraph_unsafe",) if hasattr(torch.Tag, name)]    # a captured graph calls no Python
+    found.define("record(str kind, str tag, Tensor value, str dataformat) -> ()", tags=tags)
     found.impl("record", _record, "CompositeExplicitAutograd")
     torch.library.register_fake(f"{NAME}::record", lambda kind, tag, value, dataformat: None, lib=found)
     effects = torch._higher_order_ops.effects

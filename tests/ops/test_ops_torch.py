@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from summarykit import Loop, Run, SummaryCollector, ops
-from summarykit.ops import Gathering
+from summarykit.ops import Gathering, routes, torch_compiled
 
 torch = pytest.importorskip("torch")
 
@@ -119,3 +119,18 @@ def test_the_random_state_stays(gathering):
     ops.histogram("x", torch.ones(3))
     ops.tensor("y", torch.ones(3))
     assert torch.equal(before, torch.get_rng_state())
+
+
+def test_with_a_torch_that_cannot_do_it_nothing_is_recorded_and_nothing_breaks(gathering, monkeypatch, caplog):
+    def missing():
+        raise AttributeError("no effects")
+
+    monkeypatch.setattr(torch_compiled, "library", missing)
+    monkeypatch.setattr(routes, "compiling", routes._never)
+    monkeypatch.setattr(routes, "_in_graph", routes._ignored)
+    routes.prepare()
+    assert "not recorded with torch" in caplog.text
+    gathering.open()
+    torch.compile(Net(), backend="eager", fullgraph=True)(INPUT)
+    assert gathering.close() == []
+    ops.scalar("eager", 1)
