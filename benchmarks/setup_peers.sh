@@ -15,7 +15,7 @@ environment() {
 }
 
 # crc32c: tensorboardX uses it where it is there, and is slower without.
-environment peers torch==2.13.0 tensorboardX tensorboard tensorboard-data-server tbparse crc32c
+environment peers torch==2.13.0 tensorboardX tensorboard tensorboard-data-server tbparse crc32c viztracer pyinstrument psutil
 # It asks for older versions of what is there, which it does not need.
 "$envs/peers/bin/python" -m pip install --quiet --no-deps loss-landscapes
 environment mindspore mindspore==2.10.0 psutil

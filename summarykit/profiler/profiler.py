@@ -132,10 +132,8 @@ class Profiler(Controller):
             OSError: there is nothing at the path.
         """
         from summarykit.profiler import analysis
-        from summarykit.profiler.merging import merged
-        from summarykit.profiler.parsers import read
 
-        return analysis.analyse(merged(read(path)))
+        return analysis.analyse(path)
 
     def forget(self) -> None:
         """In a forked child: what is open is the parent's."""

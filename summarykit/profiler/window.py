@@ -8,7 +8,6 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from threading import get_ident
 from time import perf_counter_ns
@@ -67,7 +66,7 @@ class Window:
         self._collectors = [one for one in map(self._made, plan.classes()) if one is not None]
         self._running = [one for one in self._collectors if self._did(one, "start", one.start)]
         self._drain = Beat("writing", DRAIN, self._written)
-        self._drains = 0
+        self._drains = self._ns_per_mark = 0
         self._full = False
         self._lock = threading.RLock()
         self._ticker = Ticker([*self._beats(), self._drain])
@@ -141,11 +140,7 @@ class Window:
 
     def _beats(self) -> list[Beat]:
         ticking = [one for one in self._running if one.period]
-        return [Beat(f"collector {one.key!r}", int(one.period * 1e9), partial(self._tick, one), one.cost) for one in ticking]
-
-    def _tick(self, collector: Collector) -> None:
-        if collector in self._running:
-            collector.tick()
+        return [Beat(f"collector {one.key!r}", int(one.period * 1e9), one.tick, one.cost) for one in ticking]
 
     def _written(self) -> None:
         """The beat that writes."""
@@ -159,6 +154,7 @@ class Window:
             self._full = True
             logger.warning("profiler: the window has reached its limit in %s: it holds what came before", self._store.over)
             self.steps.stop()
+            self._ticker.keep_only(self._drain)
             self._stop(lambda one: one.anywhere)
 
     def _told(self) -> dict[str, Any]:
@@ -170,8 +166,9 @@ class Window:
     def _costs(self) -> dict[str, Cost]:
         """What each collector cost; that of marks and hooks is their number times what one takes here and now."""
         marks = self._store.written
+        self._ns_per_mark = self._ns_per_mark or ns_per_call(_mark)
         costs = {one.key: one.cost for one in self._collectors}
-        return {**costs, "writing": self._drain.cost, "marks and hooks": Cost(marks, marks * ns_per_call(_mark))}
+        return {**costs, "writing": self._drain.cost, "marks and hooks": Cost(marks, marks * self._ns_per_mark)}
 
 
 class Phase:

@@ -142,8 +142,9 @@ def test_stages_of_a_pipeline(tmp_path):
     assert table["op_type"].tolist() == ["prefetch", "decode", "read"]
     assert table["num_workers"].tolist() == [1, 1, 3]
     assert table["capacity"].tolist() == [4, 0, 0]
-    assert table["parent"].tolist() == [-1, *table["op_id"].tolist()[:2]]
-    assert table["children"].tolist() == [[number] for number in table["op_id"].tolist()[1:]] + [[]]
+    assert table["op_id"].tolist() == [0, 1, 2]
+    assert table["parent"].tolist() == [-1, 0, 1]
+    assert table["children"].tolist() == [[1], [2], []]
     assert table["pulled"].tolist() == [9, 9, 9]    # the ninth time says that there is no more
     assert all(0 <= size <= 4 for size in table["sizes"][0])
     assert table["self"][1] < table["total"][1]

@@ -103,11 +103,12 @@ def test_everything_comes_back(tmp_path, sample):
     assert [recording.spans.names[number] for number in recording.spans.name[sampled]] == ["main (a.py:1)", "step (a.py:9)"]
     pipeline = tables["pipeline"]
     assert pipeline["op_type"].tolist() == ["decode", "read"]
-    assert pipeline["parent"].tolist() == [-1, 1]
-    assert pipeline["children"].tolist() == [[2], []]
+    assert pipeline["op_id"].tolist() == [0, 1]
+    assert pipeline["parent"].tolist() == [-1, 0]
+    assert pipeline["children"].tolist() == [[1], []]
     assert pipeline["sizes"].tolist() == [[3], None]
     assert {name: column.tolist() for name, column in tables["collectives"].items()} == {
-        "name": ["all_reduce"], "sequence": [0], "group": [0], "start": [3], "end": [9], "bytes": [400],
+        "sequence": [0], "group": [0], "operation": ["all_reduce"], "start": [3], "end": [9], "bytes": [400],
     }  # fmt: skip
     assert not recording.skipped
     assert recording.meta["complete"]

@@ -288,7 +288,7 @@ def test_collectives_of_two_ranks_have_the_same_order(start_script, tmp_path):
     assert (zero.rank, one.rank, zero.world_size) == (0, 1, 2)
     tables = [recording.tables["collectives"] for recording in (zero, one)]
     for table in tables:
-        assert table["name"].tolist() == ["gradients", "all_reduce"] * 3 + ["barrier"]
+        assert table["operation"].tolist() == ["gradients", "all_reduce"] * 3 + ["barrier"]
         assert table["sequence"].tolist() == list(range(7))
         assert table["bytes"].tolist() == [-1, 400] * 3 + [-1]
     wall = [table["start"] + recording.clock_offset for table, recording in zip(tables, (zero, one), strict=True)]

@@ -125,10 +125,9 @@ def _counters(frames: Frames) -> Table:
 
 
 def _collectives(frames: Frames) -> Table:
-    """``sequence`` in its ``group``, ``name``, ``start`` (this rank's arrival) and ``end`` in ns, ``bytes`` (-1: none)."""
+    """``sequence`` in its ``group``, ``operation``, ``start`` (this rank's arrival) and ``end`` in ns, ``bytes`` (-1: none)."""
     found = frames.table("collectives", "sequence", "group", "operation", "start", "end", "bytes")
-    table = Table(found)
-    return Table(name=_texts(frames, table.pop("operation")), **table)
+    return Table({**found, "operation": _texts(frames, found["operation"])})
 
 
 def _samples(frames: Frames) -> Table:
@@ -163,28 +162,31 @@ def _sampled(frames: Frames) -> dict[str, Ints]:
 def _pipeline(frames: Frames) -> Table:
     """The stages of the input pipeline, each before those that feed it: what MindSpore tells of its own.
 
-    Columns: op_id, op_type, num_workers, sizes (a list of int: items that were ready at each ``next``; None without a queue), capacity
-    (0 without), interval (0: the sizes are no regular samples), parent (-1 for the one that the training pulls from), children (a list);
-    and pulled (items), total and self (ns in its ``next``, with and without the stages before it).
+    Columns: op_id (0 for the one that the training pulls from), op_type, num_workers, sizes (a list of int: items that were ready at each
+    ``next``; None without a queue), capacity (0 without), interval (0: the sizes are no regular samples), parent (-1 for the first),
+    children (a list); and pulled (items), total and self (ns in its ``next``, with and without the stages before it).
     """
     pulls = frames.table("pulls", "stage", "parent", "start", "end", "queued")
     stages = {entry[0]: entry for entry in frames.entries("stages", -1, "?", 0, 0)}
     seen = [stage for stage in stages if (pulls["stage"] == stage).any()]
     parents = {stage: Counter(pulls["parent"][pulls["stage"] == stage].tolist()).most_common(1)[0][0] for stage in seen}
-    rows = [_stage(stages[stage], pulls, parents) for stage in sorted(seen, key=lambda one: _depth(one, parents))]
+    order = sorted(seen, key=lambda one: (_depth(one, parents), one))
+    number = {stage: place for place, stage in enumerate(order)}
+    rows = [_stage(stages[stage], pulls, parents, number) for stage in order]
     names = ("op_id", "op_type", "num_workers", "sizes", "capacity", "interval", "parent", "children", "pulled", "total", "self")
     columns = zip(*rows, strict=True) if rows else ((),) * len(names)
     return Table({name: _column(column, name in ("op_type", "sizes", "children")) for name, column in zip(names, columns, strict=True)})
 
 
-def _stage(entry: tuple[Any, ...], pulls: dict[str, Ints], parents: dict[int, int]) -> tuple[Any, ...]:
-    number, name, workers, capacity = entry
-    own, inner = pulls["stage"] == number, pulls["parent"] == number
+def _stage(entry: tuple[Any, ...], pulls: dict[str, Ints], parents: dict[int, int], number: dict[int, int]) -> tuple[Any, ...]:
+    stage, name, workers, capacity = entry
+    own, inner = pulls["stage"] == stage, pulls["parent"] == stage
     total, within = ((pulls["end"] - pulls["start"])[chosen].sum() for chosen in (own, inner))
     alone = total if capacity else total - within    # a thread of its own pulls for a stage with a queue
-    children = [stage for stage, parent in parents.items() if parent == number]
+    children = [number[other] for other, parent in parents.items() if parent == stage]
     sizes = pulls["queued"][own].tolist() if capacity else None
-    return number, name, workers, sizes, capacity, 0, parents[number], children, int(own.sum()), int(total), int(alone)
+    around = number.get(parents[stage], -1)
+    return number[stage], name, workers, sizes, capacity, 0, around, sorted(children), int(own.sum()), int(total), int(alone)
 
 
 def _depth(stage: int, parents: dict[int, int]) -> int:
