@@ -60,6 +60,9 @@ class Framework:
         self.names = list(dict.fromkeys([*(each.operator for each in tasks), *(each.name for each in operators)]))
         self._unique_from = unique_from
         self._keys, self._indices = self._table()
+        self._direct = np.full(1 << 16, -1, np.int64)
+        alone = self._keys < len(self._direct)
+        self._direct[self._keys[alone]] = self._indices[alone]
 
     def _table(self) -> tuple[Ints, Ints]:
         number = {name: index for index, name in enumerate(self.names)}
@@ -76,13 +79,17 @@ class Framework:
 
         Args:
             stream: of each task, shape ``[n]``.
-            task: its number, shape ``[n]``.
+            task: its number, below 65,536, shape ``[n]``.
         """
         if not len(self._keys):
             return np.full(len(task), -1, np.int64)
-        keys = self._key(stream, task)
-        places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        return np.where(self._keys[places] == keys, self._indices[places], -1)
+        found = self._direct[task]
+        shared = np.flatnonzero(task < self._unique_from)
+        if len(shared):
+            keys = self._key(stream[shared], task[shared])
+            places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+            found[shared] = np.where(self._keys[places] == keys, self._indices[places], -1)
+        return found
 
     @property
     def skips_first_step(self) -> bool:

@@ -8,7 +8,7 @@ from summarykit.profiler.parsers.ascend.framework import Framework
 from summarykit.profiler.parsers.ascend.pairing import Pairs
 from summarykit.profiler.parsers.ascend.ticks import NANOSECONDS_PER_TICK
 from summarykit.profiler.recording import Category, Lane, Spans, Table
-from summarykit.shapes import Array, Ints
+from summarykit.shapes import Array
 
 AI_CPU_THREAD = 9000
 
@@ -23,33 +23,52 @@ class Kernels:
             framework: names the tasks that it knows; others are called ``stream_task``.
         """
         self._framework = framework
-        self._parts: list[tuple[Array, ...]] = []
+        kinds = (np.int64, np.int64, np.uint32, np.uint16, np.int32)
+        self._start, self._duration, self._stream, self._task, self._name = ([np.zeros(0, kind)] for kind in kinds)
 
     def feed(self, pairs: Pairs) -> None:
         """Add pairs."""
-        self._parts.append((pairs.start, pairs.duration, pairs.stream, pairs.task, self._framework.find(pairs.stream, pairs.task)))
+        self._start.append(pairs.start)
+        self._duration.append(pairs.duration)
+        self._stream.append(pairs.stream)
+        self._task.append(pairs.task)
+        self._name.append(self._framework.find(pairs.stream, pairs.task).astype(np.int32))
 
     def spans(self, device: int) -> Spans:
-        """All of them, by their starts."""
-        start, duration, stream, task, name = (np.concatenate([np.zeros(0, np.int64), *parts]) for parts in self._columns())
+        """All of them, by their starts; they are handed over, so that no more than one column is there twice."""
+        start = _taken(self._start)
         order = np.argsort(start, kind="stable")
-        start, duration, stream, task, name = (column[order] for column in (start, duration, stream, task, name))
-        streams, lane = np.unique(stream, return_inverse=True)
-        names, name = self._names(stream, task, name)
+        start, duration = start[order], _taken(self._duration)[order]
+        start *= NANOSECONDS_PER_TICK
+        duration *= NANOSECONDS_PER_TICK
+        stream = _taken(self._stream)[order]
+        names, name = self._names(stream, _taken(self._task)[order], _taken(self._name)[order])
+        streams, lane = _numbered(stream)
         lanes = [Lane(device, int(number), f"Stream {number}", device=True, rank=device) for number in streams]
         category, correlation = np.full(len(start), Category.KERNEL, np.uint8), np.full(len(start), -1, np.int64)
-        start, duration = start * NANOSECONDS_PER_TICK, duration * NANOSECONDS_PER_TICK
         return Spans(start, duration, name, category, lane.astype(np.int32), correlation, names, lanes)
 
-    def _columns(self) -> list[tuple[Array, ...]]:
-        return list(zip(*self._parts, strict=True)) if self._parts else [()] * 5
-
-    def _names(self, stream: Array, task: Array, name: Ints) -> tuple[list[str], Array]:
-        unknown = name < 0
+    def _names(self, stream: Array, task: Array, name: Array) -> tuple[list[str], Array]:
+        unknown = np.flatnonzero(name < 0)
         keys, place = np.unique(stream[unknown].astype(np.int64) << 16 | task[unknown].astype(np.int64), return_inverse=True)
-        name = name.copy()
         name[unknown] = place + len(self._framework.names)
-        return self._framework.names + [f"{key >> 16}_{key & 0xFFFF}" for key in keys.tolist()], name.astype(np.int32)
+        return self._framework.names + [f"{key >> 16}_{key & 0xFFFF}" for key in keys.tolist()], name
+
+
+def _taken(parts: list[Array]) -> Array:
+    """A column from its parts, which it replaces."""
+    column = np.concatenate(parts)
+    parts.clear()
+    return column
+
+
+def _numbered(values: Array) -> tuple[Array, Array]:
+    """Different values in order, and the place of each among them; without a sort where the values are small."""
+    if not len(values) or values.max() >= 1 << 24:
+        return np.unique(values, return_inverse=True)
+    present = np.zeros(int(values.max()) + 1, bool)
+    present[values] = True
+    return np.flatnonzero(present), (np.cumsum(present, dtype=np.int32) - 1)[values]
 
 
 def merged(spans: Spans, cpu: Table, device: int) -> Spans:

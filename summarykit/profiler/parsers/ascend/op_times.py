@@ -60,10 +60,11 @@ class OpTimes:
     def _add(self, operator: Ints, task: Array, stream: Array, start: Ints, duration: Ints) -> None:
         if not len(operator):
             return
-        new, place = np.unique(operator, return_index=True)
-        unseen = self._task[new] < 0
-        new, place = new[unseen], place[unseen]
-        self._task[new], self.stream[new], self.first[new] = task[place], stream[place], place + self._seen
+        unseen = np.flatnonzero(self._task[operator] < 0)
+        if len(unseen):
+            new, place = np.unique(operator[unseen], return_index=True)
+            place = unseen[place]
+            self._task[new], self.stream[new], self.first[new] = task[place], stream[place], place + self._seen
         np.add.at(self.total, operator, duration / TICKS_PER_MILLISECOND)     # one after the other, as upstream adds: the same last digit
         np.add.at(self.runs, operator, 1)
         np.add.at(self.counted, operator, (task == self._task[operator]).astype(np.int64))
