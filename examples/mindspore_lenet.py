@@ -66,7 +66,7 @@ def main(directory: str) -> None:
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
     model = Model(network, loss, nn.Adam(network.trainable_params(), 0.003), metrics={"accuracy": Accuracy()})
     collector = SummaryCollector(directory, collect_freq=10, collect_specified_data={"histogram_regular": "^first|^second"})
-    model.fit(4, batches(0, 640), batches(640, 800), callbacks=[collector])
+    model.fit(3, batches(0, 480), batches(480, 640), callbacks=[collector])
     accuracy = Run(directory).scalars("eval/accuracy")
     for step, value in zip(accuracy.step, accuracy.value, strict=True):
         print(f"step {step}: {value:.1%} of the test images recognised")

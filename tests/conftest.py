@@ -125,8 +125,10 @@ def start_script() -> Iterator[Callable[..., tuple[scripts.Script, object]]]:
     """``start_script(code, *args, env={})``: a running process ``(script, popen)``; it is killed at the test's end."""
     started = []
 
-    def start(code: str, *args: object, env: dict[str, str] | None = None, **popen: object) -> tuple[scripts.Script, object]:
-        script = scripts.Script(code, tuple(map(str, args)), env or {})
+    def start(
+        code: str | Path, *args: object, env: dict[str, str] | None = None, python: object = sys.executable, **popen: object
+    ) -> tuple[scripts.Script, object]:
+        script = scripts.Script(code, tuple(map(str, args)), env or {}, str(python))
         process = script.start(**popen)
         started.append((script, process))
         return script, process

@@ -45,7 +45,7 @@ class Callbacks(TrainingCallback):
     def before_training(self, model: Any) -> Any:
         """Training begins."""
         alone = isinstance(model, xgboost.Booster)    # ``cv`` trains several
-        optimizer = Rate(model) if alone else None
+        optimizer = Boosting(model) if alone else None
         self.driver.train_begin(initial_step=model.num_boosted_rounds(), optimizer=optimizer, framework="xgboost", **_rank())
         if alone:
             self.driver.params[Importance.key] = lambda: importance(model)
@@ -68,8 +68,8 @@ class Callbacks(TrainingCallback):
         return model
 
 
-class Rate:
-    """What the learning rate is looked up in; looking takes about 0.1 ms."""
+class Boosting:
+    """In place of an optimizer: what the learning rate is looked up in; looking takes about 0.1 ms."""
 
     def __init__(self, model: xgboost.Booster) -> None:
         """Take the model whose configuration says it."""

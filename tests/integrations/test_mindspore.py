@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections import namedtuple
 from pathlib import Path
 
@@ -100,6 +101,24 @@ def test_a_loss_among_other_outputs(done):
     assert run.scalars("loss/auto").value[0] == pytest.approx(Run(done.folder / "ours").scalars("loss/auto").value[0])
 
 
+def test_steps_that_were_done_in_one_go(done):
+    assert steps(Run(done.folder / "sunk"), "loss/auto") == [4, 8, 12]
+    assert done.facts["sunk"] == {"parameters": [4, 8, 12]}
+
+
+def test_ctrl_c_loses_nothing_that_was_recorded(done, mindspore_python, tmp_path, start_script):
+    """MindSpore's own handler ends the process without leaving its callbacks (reference, §7.8)."""
+    _, process = start_script(PROGRAM, tmp_path, done.mode, "interrupted", python=mindspore_python, cwd=tmp_path)
+    seen = ""
+    while "STEP 3" not in seen:
+        line = process.stdout.readline()
+        assert line, f"it ended: {process.stderr.read()[-3000:]}"
+        seen += line
+    process.send_signal(signal.SIGINT)
+    process.wait(60)
+    assert steps(Run(tmp_path / "interrupted"), "loss/auto")[:3] == [1, 2, 3]
+
+
 def test_our_callbacks_stop_the_training(done):
     assert done.facts["stops"] == {"seen": [1, 2, 3]}
     assert steps(Run(done.folder / "stops"), "op/mean") == [1, 3]    # the last step, though nobody knew that it would be
@@ -135,9 +154,6 @@ def test_mindinsight_shows_the_lineage_that_it_shows_of_mindspores_collector(don
         assert shown == {**expected, "model_size": 284}    # it tells the checkpoint's, and 0 without one
 
 
-NAMED_AFTER_FILES = ("graph", "optimized_graph")
-
-
 @pytest.mark.viewers
 def test_mindinsight_shows_the_same_pages_with_the_same_values(done, mindinsight_client):
     theirs, ours = (mindinsight_client(done.folder / name).expect_sound() for name in ("theirs", "ours"))
@@ -147,16 +163,9 @@ def test_mindinsight_shows_the_same_pages_with_the_same_values(done, mindinsight
         assert tags <= set(found[page])
         for tag in tags:
             assert [same(point, page) for point in found[page][tag]] == [same(point, page) for point in seen[page][tag]], tag
-    for page in NAMED_AFTER_FILES:
-        if page in seen:    # there is none in PyNative mode
+    for page in ("graph", "optimized_graph"):
+        if page in seen:    # there is none in PyNative mode; where there is one, its tag is the name of the file
             assert [*found[page].values()] == [*seen[page].values()]
-    (their_lineage,), (our_lineage,) = theirs["lineage"].values(), ours["lineage"].values()
-    assert our_lineage["dataset_graph"] == their_lineage["dataset_graph"]
-    for name, value in their_lineage["model_lineage"].items():
-        if name == "user_defined":
-            assert value.items() <= our_lineage["model_lineage"][name].items()
-        elif name != "model_size":    # 0 where no checkpoint was stored; ours tells the parameters' size
-            assert our_lineage["model_lineage"][name] == value, name
 
 
 def same(point, page):
@@ -172,6 +181,6 @@ def test_the_example_runs(mindspore_python, checkout, tmp_path, run_script):
     program = checkout / "examples/mindspore_lenet.py"
     run_script(program, "run", python=mindspore_python, cwd=tmp_path, timeout=200).expect_success()
     run = Run(tmp_path / "run")
-    assert steps(run, "eval/accuracy") == [20, 40, 60, 80]
+    assert steps(run, "eval/accuracy") == [15, 30, 45]
     assert run.scalars("eval/accuracy").value[-1] > 0.6
     assert set(run.tags()["image"]) == {"images", "input_data/auto"}

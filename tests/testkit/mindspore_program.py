@@ -9,6 +9,7 @@ import hashlib
 import json
 import logging
 import sys
+import time
 
 import mindspore as ms
 import mindspore.dataset as ds
@@ -16,7 +17,7 @@ import numpy as np
 from mindspore import nn, ops
 from mindspore.train import Accuracy, Model
 
-from summarykit import Callback
+from summarykit import Callback, Run
 from summarykit.integrations.mindspore import Callbacks, SummaryCollector, SummaryRecord
 
 logged = []
@@ -162,6 +163,50 @@ def own_step(where):
     model.train(1, data(), callbacks=SummaryCollector(where, collect_freq=1), dataset_sink_mode=True)    # off on a CPU
 
 
+def sunk(where):
+    """What MindSpore does in sink mode, which a CPU does not have: one call of the hooks for four steps."""
+    net, model = built()
+    params = ms.train.callback._callback.InternalCallbackParam(
+        mode="train", cur_step_num=0, batch_num=4, epoch_num=3, network=net, optimizer=model._optimizer, dataset_sink_mode=True)
+    context = ms.train.RunContext(params)
+    collector = SummaryCollector(where, collect_freq=3)
+    with collector:
+        collector.on_train_begin(context)
+        for epoch in (1, 2, 3):
+            params.update(cur_epoch_num=epoch, cur_step_num=4 * epoch, net_outputs=ms.Tensor(float(epoch)))
+            if epoch == 1:
+                params["cur_step_num"] = 0
+            collector.on_train_epoch_begin(context)
+            params["cur_step_num"] = 4 * epoch
+            collector.on_train_step_begin(context)
+            collector.on_train_step_end(context)
+            collector.on_train_epoch_end(context)
+        collector.on_train_end(context)
+    return {"parameters": Run(where).histograms("fc.bias/auto").step.tolist()}
+
+
+class Tells(ms.train.Callback):
+    """Says where the training is once that can be read in the file."""
+
+    def __init__(self, where):
+        self.where = where
+
+    def on_train_step_end(self, run_context):
+        step = run_context.original_args().cur_step_num
+        while step not in self.steps():
+            time.sleep(0.05)
+        print("STEP", step, flush=True)
+
+    def steps(self):
+        run = Run(self.where)
+        return run.scalars("loss/auto").step.tolist() if "loss/auto" in run.tags().get("scalar", ()) else []
+
+
+def interrupted(where):
+    _, model = built()
+    model.train(50, data(), callbacks=[SummaryCollector(where, collect_freq=1), Tells(where)])
+
+
 class Stops(Callback):
     def __init__(self):
         self.seen = []
@@ -212,6 +257,8 @@ if __name__ == "__main__":
     logging.getLogger("summarykit").addHandler(Log())
     ms.set_context(mode=ms.GRAPH_MODE if sys.argv[2] == "graph" else ms.PYNATIVE_MODE)
     ms.set_device("CPU")
-    scenarios = (plain, theirs, ours, seldom, fit, breaks, twice, resumed, groups, own_step, stops, fails, record, late)
+    if len(sys.argv) > 3:
+        sys.exit(interrupted(f"{sys.argv[1]}/interrupted"))
+    scenarios = (plain, theirs, ours, seldom, fit, breaks, twice, resumed, groups, own_step, sunk, stops, fails, record, late)
     facts = {each.__name__: each(f"{sys.argv[1]}/{each.__name__}") for each in scenarios}
     print("FACTS" + json.dumps(facts))
