@@ -118,7 +118,8 @@ class Driver:
         training = self._training
         if training is None or not training.in_step:
             return
-        training.report(reported or {})
+        if reported:
+            training.report(reported)
         if step is not None and step <= training.done:
             return
         if more:

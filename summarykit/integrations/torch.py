@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Any
 
 import torch
-from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from summarykit.collectors import SummaryCollector
 from summarykit.integrations.driver import Driver
@@ -55,7 +55,6 @@ class Watch:
             raise TypeError(f"optimizer: a torch.optim.Optimizer, or what wraps one, is needed, got {type(optimizer).__name__}")
         self._open = [
             model.register_forward_pre_hook(Hook(self._forward), with_kwargs=True),
-            register_optimizer_step_pre_hook(self._before_update),
             register_optimizer_step_post_hook(self._after_update),
         ]
         if loss is not None:
@@ -80,7 +79,7 @@ class Watch:
         Before the optimizer's update they belong to the step and are recorded where it is collected; after it they are recorded in any
         case, at the step just completed.
         """
-        self._driver.report({**(values or {}), **named})
+        self._driver.report({**values, **named} if values else named)
 
     @contextmanager
     def evaluation(self, dataset: Any = None) -> Iterator[None]:
@@ -119,12 +118,10 @@ class Watch:
         if self._driver.in_step and torch.is_grad_enabled() and isinstance(output, torch.Tensor):
             self._driver.report({"loss": output.detach()})
 
-    def _before_update(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if optimizer.param_groups is self._groups and not self._driver.in_step:
-            self._driver.step_begin()
-
     def _after_update(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if optimizer.param_groups is self._groups:
+            if not self._driver.in_step:    # the model itself was not called, but parts of it
+                self._driver.step_begin()
             self._driver.step_end()
 
 

@@ -139,7 +139,8 @@ class Fence:
                 register(self._before_step)
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        self.settle()
+        if self._waiting:
+            self.settle()
         count = sum(len(group["params"]) for group in optimizer.param_groups)
         if self._optimizers.get(optimizer) != count:
             self._optimizers[optimizer] = count

@@ -44,25 +44,26 @@ class CallbackList:
     def fire(self, hook: str, run_context: RunContext) -> None:
         """Call one hook (``"on_train_begin"`` …) of every callback that has it."""
         for callback in self.callbacks:
-            if hasattr(callback, hook):
-                self._call(callback, hook, run_context)
+            method = getattr(callback, hook, None)
+            if method is not None:
+                self._call(callback, hook, method, run_context)
 
     @contextmanager
     def entered(self) -> Iterator[None]:
         """Enter all; whatever ends the block, all that were entered are left, in reverse order."""
         with ExitStack() as stack:
             for callback in self.callbacks:
-                self._call(callback, "__enter__")
+                self._call(callback, "__enter__", callback.__enter__)
                 stack.push(partial(self._leave, callback))
             yield
 
     def _leave(self, callback: Callback, *error: Any) -> bool:
-        self._call(callback, "__exit__", *error)
+        self._call(callback, "__exit__", callback.__exit__, *error)
         return False
 
-    def _call(self, callback: Callback, hook: str, *args: Any) -> None:
+    def _call(self, callback: Callback, hook: str, method: Any, *args: Any) -> None:
         try:
-            getattr(callback, hook)(*args)
+            method(*args)
         except Exception:
             if not self._survived(callback, hook):
                 raise

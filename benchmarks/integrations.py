@@ -1,0 +1,324 @@
+"""What recording costs the training thread in each framework: our collector and the framework's own TensorBoard logger.
+
+    .envs/peers/bin/python benchmarks/integrations.py [--only torch ...] [--rounds 3] [--scale 1]
+
+The loop runs without a recorder, with it, and without again, in one process with one thread of PyTorch; each recorder in a process of its
+own. A step's figure is the CPU time of the training thread from one forward pass to the next; the lower quartiles of the steps that record,
+of those that do not, and of the loop without are compared: neighbours on the machine only add. The network has one parameter (for the steps
+that do not record) or those of a ResNet-18, 11.7 M values in 62 parameters. Recorded are loss, learning rate and the histograms of the same
+parameters and their gradients; with its defaults our collector records more (throughput, system, lineage, graph, norm of the gradients).
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+from mixed_step import SIZES
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+EVERY = 10
+BEGINNING = 11    # steps that are left out: a long training has them once
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is recorded of which network.
+
+    Attributes:
+        claim: the table's words, with the unit.
+        factor: from seconds to that unit.
+        recording: whether the steps that record count, or the others.
+        sizes: of the network's parameters.
+        steps: how many are run.
+        count: so many parameters are recorded.
+        collected: the collector's arguments.
+    """
+
+    claim: str
+    factor: float = 1e3
+    recording: bool = True
+    sizes: Sequence[int] = tuple(SIZES)
+    steps: int = 100
+    count: int = 5
+    collected: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def same(cls, claim: str, pattern: str | None = None, count: int = 5) -> Case:
+        """The same values from both."""
+        asked = {"collect_metric": True, "collect_learning_rate": True, "collect_gradient": True, "histogram_regular": pattern}
+        return cls(claim, count=count, collected={"collect_specified_data": asked, "keep_default_action": False})
+
+
+CASES = (
+    Case("a step that records nothing, µs", 1e6, False, (8,), 600),
+    Case("a step that records, ResNet-18: our defaults, ms"),
+    Case.same("a step that records, ResNet-18: the same values, of five parameters, ms"),
+    Case.same("a step that records, ResNet-18: the same values, of all parameters, ms", ".*", 62),
+)
+
+
+def network(sizes: Sequence[int], base: type[Any] | None = None) -> Any:
+    """A module whose loss looks at one number of each parameter; every call is written down with the thread's CPU time."""
+    import torch
+
+    class Net(base or torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weights = torch.nn.ParameterList(torch.full((size,), 0.1) for size in sizes)
+            self.seen: list[float] = []
+
+        def forward(self, x: Any, labels: Any = None) -> Any:
+            self.seen.append(time.thread_time())
+            return {"loss": sum(weight[0] ** 2 for weight in self.weights) * x.mean()}
+
+        def training_step(self, batch: Any, number: int) -> Any:
+            loss = self(batch["x"])["loss"]
+            self.log("loss", loss)
+            return loss
+
+        def configure_optimizers(self) -> Any:
+            return torch.optim.SGD(self.parameters(), 1e-3)
+
+    return Net()
+
+
+class Histograms:
+    """The parameters and gradients that our collector records too, by a TensorBoard writer."""
+
+    def __init__(self, model: Any, count: int) -> None:
+        """Take the first of the model's."""
+        self.named = list(model.named_parameters())[:count]
+
+    def write(self, writer: Any, step: int) -> None:
+        """Record them."""
+        for name, parameter in self.named:
+            writer.add_histogram(f"{name}/weight", parameter, step)
+            writer.add_histogram(f"{name}/gradient", parameter.grad, step)
+
+
+def data(steps: int) -> list[dict[str, Any]]:
+    """One number a step."""
+    import torch
+
+    return [{"x": torch.ones(1), "labels": torch.zeros(1)} for _ in range(steps)]
+
+
+def torch_loop(recorder: str | None, directory: str, model: Any, steps: int, what: Case) -> None:
+    """A loop written by hand: ``watch``, or torch's SummaryWriter called in it."""
+    optimizer = model.configure_optimizers()
+    writer = watching = None
+    if recorder == "ours":
+        from summarykit.integrations.torch import SummaryCollector, watch
+
+        watching = watch(model, optimizer, SummaryCollector(directory, EVERY, **what.collected))
+    elif recorder:
+        from torch.utils.tensorboard import SummaryWriter
+
+        writer, histograms = SummaryWriter(directory), Histograms(model, what.count)
+    for step, batch in enumerate(data(steps), 1):
+        optimizer.zero_grad()
+        loss = model(batch["x"])["loss"]
+        loss.backward()
+        if watching:
+            watching.report(loss=loss)
+        optimizer.step()
+        if writer and step % EVERY == 0:
+            writer.add_scalar("loss", loss, step)
+            writer.add_scalar("lr", optimizer.param_groups[0]["lr"], step)
+            histograms.write(writer, step)
+    for each in filter(None, (watching, writer)):
+        each.close()
+
+
+def lightning_loop(recorder: str | None, directory: str, model: Any, steps: int, what: Case) -> None:
+    """Lightning: our callback, or its TensorBoardLogger with its LearningRateMonitor and a callback for the histograms."""
+    import lightning.pytorch as pl
+    from torch.utils.data import DataLoader
+
+    class Parameters(pl.Callback):
+        def on_train_batch_end(self, trainer: Any, module: Any, *_: Any) -> None:
+            if trainer.global_step % EVERY == 0:
+                Histograms(module, what.count).write(trainer.logger.experiment, trainer.global_step)
+
+    logger, callbacks = False, []
+    if recorder == "ours":
+        from summarykit.integrations.lightning import SummaryCollector
+
+        callbacks = [SummaryCollector(directory, EVERY, **what.collected)]
+    elif recorder:
+        logger, callbacks = pl.loggers.TensorBoardLogger(directory), [pl.callbacks.LearningRateMonitor("step"), Parameters()]
+    trainer = pl.Trainer(
+        max_epochs=1, accelerator="cpu", logger=logger, callbacks=callbacks, log_every_n_steps=EVERY, enable_checkpointing=False,
+        enable_progress_bar=False, enable_model_summary=False, default_root_dir=directory,
+    )  # fmt: skip
+    trainer.fit(model, DataLoader(data(steps), batch_size=None))
+
+
+def transformers_loop(recorder: str | None, directory: str, model: Any, steps: int, what: Case) -> None:
+    """Transformers' Trainer: our callback, or its TensorBoardCallback and one for the histograms. It logs by itself in any case."""
+    from transformers import Trainer, TrainerCallback, TrainingArguments
+    from transformers.integrations import TensorBoardCallback
+    from transformers.trainer_callback import PrinterCallback
+
+    class Parameters(TrainerCallback):
+        def __init__(self, writer: Any) -> None:
+            self.writer = writer
+
+        def on_optimizer_step(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:
+            if (state.global_step + 1) % EVERY == 0:
+                Histograms(model, what.count).write(self.writer, state.global_step + 1)
+
+    callbacks: list[Any] = []
+    if recorder == "ours":
+        from summarykit.integrations.transformers import SummaryCollector
+
+        callbacks = [SummaryCollector(directory, EVERY, **what.collected)]
+    elif recorder:
+        from torch.utils.tensorboard import SummaryWriter
+
+        writer = SummaryWriter(directory)
+        callbacks = [TensorBoardCallback(writer), Parameters(writer)]
+    arguments = TrainingArguments(
+        f"{directory}/out", num_train_epochs=1, per_device_train_batch_size=1, logging_steps=EVERY, save_strategy="no", report_to="none",
+        disable_tqdm=True, use_cpu=True, optim="sgd",
+    )  # fmt: skip
+    trainer = Trainer(model, arguments, train_dataset=data(steps), callbacks=callbacks)
+    trainer.remove_callback(PrinterCallback)
+    trainer.train()
+
+
+def accelerate_loop(recorder: str | None, directory: str, model: Any, steps: int, what: Case) -> None:
+    """Accelerate: our tracker with ``watch``, or its TensorBoardTracker and its writer for the histograms."""
+    from accelerate import Accelerator
+    from accelerate.tracking import TensorBoardTracker
+
+    trackers, watching = [], None
+    if recorder == "ours":
+        from summarykit.integrations.accelerate import SummaryTracker
+
+        trackers = [SummaryTracker("run", directory)]
+    elif recorder:
+        trackers = [TensorBoardTracker("run", directory)]
+    accelerator = Accelerator(cpu=True, log_with=trackers)
+    accelerator.init_trackers("run")
+    optimizer = accelerator.prepare(model.configure_optimizers())
+    histograms = Histograms(model, what.count)
+    if recorder == "ours":
+        from summarykit.integrations.accelerate import SummaryCollector, watch
+
+        watching = watch(model, optimizer, SummaryCollector(directory, EVERY, **what.collected))
+    for step, batch in enumerate(data(steps), 1):
+        loss = model(batch["x"])["loss"]
+        accelerator.backward(loss)
+        optimizer.step()
+        if step % EVERY == 0:
+            accelerator.log({"loss": loss.detach() if watching else loss.item(), "lr": optimizer.param_groups[0]["lr"]}, step=step)
+            if recorder and not watching:
+                histograms.write(accelerator.get_tracker("tensorboard", unwrap=True), step)
+        optimizer.zero_grad()
+    accelerator.end_training()
+    if watching:
+        watching.close()
+
+
+LOOPS: dict[str, tuple[Callable[..., None], str]] = {
+    "torch": (torch_loop, "torch"),
+    "lightning": (lightning_loop, "lightning"),
+    "transformers": (transformers_loop, "transformers"),
+    "accelerate": (accelerate_loop, "accelerate"),
+}
+"""Framework -> its loop, and the package that it needs."""
+
+
+def measure(framework: str, recorder: str, scale: float) -> list[float]:
+    """CPU seconds that a step costs more with the recorder, case by case."""
+    import torch
+
+    torch.set_num_threads(1)
+    return [added(framework, recorder, what, scale) for what in CASES]
+
+
+def added(framework: str, recorder: str, what: Case, scale: float) -> float:
+    """Of the steps that record or of those that do not, as the case says."""
+    steps = max(3 * EVERY, round(what.steps * scale))
+    sizes = [max(1, round(size * min(1.0, scale * 10))) for size in what.sizes]
+    before, with_it, after = (spent(framework, which, sizes, steps, what) for which in (None, recorder, None))
+    recorded = [seconds for number, seconds in enumerate(with_it, 1) if number > BEGINNING and (number % EVERY == 0) is what.recording]
+    return quartile(recorded) - quartile(before[BEGINNING:] + after[BEGINNING:])
+
+
+def quartile(seconds: list[float]) -> float:
+    """The lower one."""
+    return quantiles(seconds, n=4, method="inclusive")[0] if len(seconds) > 1 else seconds[0]
+
+
+def spent(framework: str, recorder: str | None, sizes: list[int], steps: int, what: Case) -> list[float]:
+    """CPU seconds of the training thread of each step but the last."""
+    base = importlib.import_module("lightning.pytorch").LightningModule if framework == "lightning" else None
+    model = network(sizes, base)
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as directory:
+        LOOPS[framework][0](recorder, directory, model, steps, what)
+    return [after - before for before, after in pairwise(model.seen[-steps:])]
+
+
+def alone(framework: str, recorder: str, scale: float) -> list[float]:
+    """The same in a fresh process.
+
+    Raises:
+        RuntimeError: it failed; the message has what it said.
+    """
+    keep = {"MALLOC_MMAP_THRESHOLD_": str(2**32), "MALLOC_TRIM_THRESHOLD_": str(2**33)}    # else each step's gradients are new pages
+    environment = {**os.environ, **keep, "PYTHONPATH": str(CHECKOUT), "PYTHONWARNINGS": "ignore"}
+    command = [sys.executable, __file__, "--one", framework, recorder, "--scale", str(scale)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{framework}, {recorder}: exit {done.returncode}\n{done.stderr[-2000:]}")
+    found: list[float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def table(frameworks: Iterable[str], rounds: int, scale: float) -> None:
+    """Measure and print."""
+    recorders = ["ours"] + ["tensorboard"] * (importlib.util.find_spec("tensorboard") is not None)
+    print("| framework | CPU of the training thread added to | summarykit | its own TensorBoard logger |\n|---|---|---:|---:|")
+    for framework in frameworks:
+        if importlib.util.find_spec(LOOPS[framework][1]) is None:
+            print(f"{framework} is left out: it is not installed (benchmarks/setup_peers.sh makes .envs/peers)", file=sys.stderr)
+            continue
+        rows = [{recorder: alone(framework, recorder, scale) for recorder in recorders} for _ in range(rounds)]
+        for number, what in enumerate(CASES):
+            ours, *theirs = (median(row[recorder][number] for row in rows) * what.factor for recorder in recorders)
+            told = f"{theirs[0]:.3g} ({theirs[0] / ours:.3g}×)" if theirs and ours > 0 else "–"
+            print(f"| {framework} | {what.claim} | {ours:.3g} | {told} |", flush=True)
+
+
+def main() -> None:
+    """Read the command line."""
+    found = argparse.ArgumentParser(description=__doc__)
+    found.add_argument("--only", action="append", choices=list(LOOPS), help="this framework; may be repeated")
+    found.add_argument("--rounds", type=int, default=3)
+    found.add_argument("--scale", type=float, default=1.0, help="factor on all sizes")
+    found.add_argument("--one", nargs=2, metavar=("FRAMEWORK", "RECORDER"), help="one measurement, as JSON")
+    arguments = found.parse_args()
+    if arguments.one:
+        print(f"\n{json.dumps(measure(*arguments.one, arguments.scale))}", flush=True)
+    else:
+        table(arguments.only or LOOPS, arguments.rounds, arguments.scale)
+
+
+if __name__ == "__main__":    # a worker process may import this file again
+    main()
