@@ -179,7 +179,9 @@ def test_a_hash_without_a_name_is_counted(tmp_path):
 )
 def test_any_content_of_any_file_does_no_harm(name, tmp_path_factory):
     folder = tmp_path_factory.mktemp("job")
-    binary_marks = st.sampled_from([b"", b"\x5a\x5a", b"op_name:a op_type:", b"Node:a, Run start:9"])
+    binary_marks = st.sampled_from(
+        [b"", b"\x1f\x8b", b"\x1f\x8b\x08\0\0\0\0\0\0\x03", b"\x5a\x5a", b"op_name:a op_type:", b"Node:a, Run start:9"]
+    )
 
     @given(binary_marks, st.binary(max_size=700))
     def read(mark, content):

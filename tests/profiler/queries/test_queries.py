@@ -10,11 +10,11 @@ from summarykit.profiler.advice import mindinsight, mindinsight_cluster
 from summarykit.profiler.queries import NotRecordedError, Queries
 from summarykit.profiler.queries.operators import KINDS
 
-STEPS = """step_num,start_point,end_point,total,fp_point,bp_point,iteration_interval,fp_and_bp,tail,stream_7_0_AllReduce,stream_7_0_AllReduce_start_point,stream_7_0_AllReduce_end_point
+STEPS = """step_num,start_point,end_point,total,fp_point,bp_point,iteration_interval,fp_and_bp,tail,{0},{0}_start_point,{0}_end_point
 1,100000,1100000,1000000,300000,800000,200000,500000,300000,100000,500000,600000
 2,1100000,2100000,1000000,1100000,1800000,0,700000,300000,0,0,0
 -,1100000,2100000,1000000,1100000,1800000,0,700000,300000,0,0,0
-"""
+""".format("stream_7_0_AllReduce")
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_use_of_the_processors_of_some_steps(queries):
         device_queue_profiling_0__txt="1 4 7 0 10\n0 0 7 1 10\n1 4 8 0 20\n1 4 9 0 25\n",
     )
     whole = found.cpu_utilization()
-    assert (whole["step_info"], whole["step_total_num"]) == (["1", "2", "3"], 3)    # what lies before the first batch is of none
+    assert (whole["step_info"], whole["step_total_num"]) == (["1", "2", "3"], 3)  # what lies before the first batch is of none
     assert found.cpu_utilization({"start_step": 0})["step_info"] == [0, "1", "2", "3"]
     assert whole["op_info"]["op_list"][0]["metrics"]["user_utilization"]["avg_value"] == 30
     some = found.cpu_utilization({"start_step": 1, "end_step": 2})
@@ -166,12 +166,13 @@ def test_nothing_recorded(queries):
 
 
 def test_files_that_hold_no_json(queries):
-    with pytest.raises(NotRecordedError, match="memory_usage_summary_0.json holds no JSON"):
+    with pytest.raises(NotRecordedError, match=r"memory_usage_summary_0\.json holds no JSON"):
         queries(memory_usage_summary_0__json="{").memory_summary()
 
 
 def test_operators_by_type(queries):
-    rows = "full_kernel_name,execution_time,execution_frequency\nDefault/Mul-op1,1,3\nDefault/Add-op2,2,1\nDefault/Mul-op3,5,1\nDefault/Sub-op4,9,1\n"
+    runs = ("Mul-op1,1,3", "Add-op2,2,1", "Mul-op3,5,1", "Sub-op4,9,1")
+    rows = "full_kernel_name,execution_time,execution_frequency\n" + "".join(f"Default/{run}\n" for run in runs)
     framework = "task_id,stream_id,block_dim,full_kernel_name,op_name,kernel_name,kernel_type,subgraph,op_info\n" + "".join(
         f"1,1,1,Default/{name},Default/{name},{name},{name[:3]},Default,\n" for name in ("Mul-op1", "Add-op2", "Mul-op3", "Sub-op4")
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from summarykit.profiler.parsers.ascend import binary
-from summarykit.profiler.parsers.ascend.files import opened, text
+from summarykit.profiler.parsers.ascend.files import pieces, text
 from summarykit.profiler.parsers.ascend.framework import UNIQUE_FROM, Framework, short
 from summarykit.profiler.parsers.rows import each, int64, objects, table
 from summarykit.profiler.recording import Table
@@ -44,9 +44,8 @@ def read(paths: list[Path], framework: Framework, skipped: Counter[str]) -> Tabl
     """
     if not paths:
         return table([], **_COLUMNS)
-    with opened(paths[0]) as stream:
-        binary = stream.read(2) == BINARY_MARK
-    return _read_binary(paths, framework, skipped) if binary else table(_pairs(_parts(paths, skipped), skipped), **_COLUMNS)
+    marked = next(pieces(paths[:1], Counter(), len(BINARY_MARK)), b"") == BINARY_MARK
+    return _read_binary(paths, framework, skipped) if marked else table(_pairs(_parts(paths, skipped), skipped), **_COLUMNS)
 
 
 def _parts(paths: list[Path], skipped: Counter[str]) -> list[str]:

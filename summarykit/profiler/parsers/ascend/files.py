@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -104,7 +105,7 @@ def pieces(paths: list[Path], skipped: Counter[str], size: int = BLOCK) -> Itera
             try:
                 while piece := stream.read(size):
                     yield piece
-            except (EOFError, gzip.BadGzipFile, OSError) as error:
+            except (EOFError, OSError, zlib.error) as error:
                 skipped[f"{path.name} cannot be read to its end: {error}"] += 1
 
 
