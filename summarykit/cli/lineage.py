@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from summarykit.cli import lineage_page, lineage_rows, select, spell, table
+from summarykit.cli import lineage_details, lineage_page, lineage_rows, select, spell, table
 from summarykit.cli.lineage_rows import Rows
 from summarykit.cli.outcome import OK, CommandError
 from summarykit.cli.output import refuse_summary
 from summarykit.cli.sinks import Csv
-from summarykit.reading.lineage import RunLineage
+from summarykit.reading import Run
 from summarykit.reading.lineage_importance import Importance
 
 
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--importance", metavar="METRIC", help="tell how much each hyper-parameter has to do with this column")
     parser.add_argument("--html", metavar="FILE", type=Path, help="write one self-contained page: parallel coordinates, scatter, table")
     parser.add_argument("--csv", metavar="FILE", type=Path, help="write the table as CSV, by default with all columns")
-    parser.add_argument("--json", action="store_true", help='print JSON: "runs", an object each, by default with all columns; "importance"')
+    parser.add_argument("--json", action="store_true", help='print JSON: "runs", an object each; "importance"; of one run its "lineage"')
 
 
 def run(args: argparse.Namespace) -> int:
@@ -54,7 +54,8 @@ def run(args: argparse.Namespace) -> int:
     elif args.json:
         columns = _columns(rows, args.columns or "all")
         told = {} if found is None else {"importance": vars(found)}
-        spell.print_json({"runs": [{name: rows.value(row, name) for name in columns} for row in rows], **told})
+        only = {"lineage": vars(_only(runs).lineage())} if len(runs) == 1 else {}
+        spell.print_json({"runs": [{name: rows.value(row, name) for name in columns} for row in rows], **told, **only})
     else:
         _show(rows, runs, args, found)
     return OK
@@ -93,33 +94,16 @@ def _cell(value: Any) -> Any:
 
 def _show(rows: Rows, runs: select.Runs, args: argparse.Namespace, found: Importance | None) -> None:
     if len(runs) == 1 and args.columns is None:
-        _show_one(rows, next(iter(runs.values())).lineage())
+        lineage_details.show(rows, _only(runs).lineage())
     else:
         columns = _columns(rows, args.columns)
-        cells = [[text(name, rows.value(row, name)) for name in columns] for row in rows]
+        cells = [[lineage_details.text(name, rows.value(row, name)) for name in columns] for row in rows]
         table.show([f"{'>' if rows.is_numeric(name) else '<'}{name}" for name in columns], cells)
     if found is not None:
         print(f"\n{found.metric}: {found.method}, {spell.some(found.runs, 'run')}")
         table.show(("<hyper-parameter", ">importance"), [(name, f"{score:.3f}") for name, score in found.scores.items()], indent=2)
 
 
-def _show_one(rows: Rows, told: RunLineage) -> None:
-    """Everything, one below the other."""
-    for row in rows:
-        pairs = [(name, text(name, rows.value(row, name))) for name in rows.columns]
-        table.show(("<", "~"), [pair for pair in pairs if pair[1]])
-        if told.traceback:
-            print(f"\n{told.traceback.rstrip()}")
-
-
-def text(column: str, value: Any) -> str:
-    """A cell, for people."""
-    if value is None:
-        return ""
-    if column == "started":
-        return spell.ago(value)
-    if column == "duration":
-        return spell.duration(value)
-    if isinstance(value, float):
-        return spell.number(value)
-    return value if isinstance(value, str) else json.dumps(value, default=str)
+def _only(runs: select.Runs) -> Run:
+    (run,) = runs.values()
+    return run

@@ -29,6 +29,8 @@ def many(tmp_path_factory):
             error = {"error": "ValueError", "message": "no", "traceback": "Traceback\nValueError: no\n"} if failed else {}
             status = {"status": "FAILED" if failed else "FINISHED", "started": 100.0, "ended": 100.0 + 50 * number, **error}
             record.add_value("run_status", "status", status)
+            code = {"commit": "c" * 40, "diff": "-a\n+b\n", "command": ["train.py", "--name", "two words"]}
+            record.add_value("code_version", "code", {**code, "packages": {"numpy": "2.0", "torch": "2.5"}})
             record.add_value("scalar", "grad/norm", number / 2)
             record.record(number)
     return directory
@@ -69,7 +71,12 @@ def test_a_single_run_tells_everything(cli, many):
     out = cli("lineage", many / "run-6").expect().out
     assert re.search(r"^optimizer +SGD$", out, re.MULTILINE)
     assert re.search(r"^duration +5 min 00 s$", out, re.MULTILINE)
+    assert re.search(r"^command +train.py --name 'two words'$", out, re.MULTILINE)
+    assert re.search(r"^diff +2 lines$", out, re.MULTILINE)
+    assert re.search(r"^packages +numpy 2.0, torch 2.5$", out, re.MULTILINE)
     assert out.endswith("Traceback\nValueError: no\n")
+    everything = cli("lineage", many / "run-6", "--json").json["lineage"]
+    assert (everything["code"]["diff"], everything["traceback"]) == ("-a\n+b\n", "Traceback\nValueError: no\n")
 
 
 def test_json_has_every_column(cli, many):
