@@ -230,16 +230,19 @@ class MediaCalls(DirectRecorder):
         options = {"metadata": metadata, "label_img": label_img, "metadata_header": metadata_header}
         self._record("embedding", tag, mat, global_step, None, **options)
 
-    def add_graph(self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True) -> None:
-        """Record what a model computes.
+    def add_graph(
+        self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True, *, tag: str = "graph"
+    ) -> None:
+        """Record what a model computes. The graph of the first tag is the run's; those of other tags are shown beside it.
 
         Args:
             model: a ``torch.nn.Module``, or whatever else ``summarykit.kinds.graph`` reads.
             input_to_model: arguments that the model could be called with: they bring the shapes. The model is not run.
             verbose: accepted for the peers' sake: nothing is printed.
             use_strict_trace: accepted for the peers' sake: nothing is traced.
+            tag: its name, such as ``"fused"`` for that of the same model after a pass.
         """
-        self._record("graph", "graph", model, None, None, example_input=input_to_model)
+        self._record("graph", tag, model, None, None, example_input=input_to_model)
 
     def add_onnx_graph(self, onnx_model_file: str | os.PathLike[str] | None = None, *, prototxt: str | None = None) -> None:
         """Record the graph of an ONNX file.

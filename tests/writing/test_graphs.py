@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from summarykit import Run, SummaryRecord
+from summarykit import Run, SummaryRecord, SummaryWriter
 from summarykit.formats.mindspore.graph import of_file
 from summarykit.reading import convert
 from summarykit.shapes import Node
@@ -43,6 +43,13 @@ def test_a_tag_that_comes_again_is_a_newer_graph(tmp_path):
     run = record(tmp_path, ("net", "Neg"), ("other", "Abs"), ("net", "Relu"), ("other", "Exp"))
     assert seen(run) == {"net": ("Relu", False), "other": ("Exp", True)}
     assert len(run.graph()) == 4
+
+
+def test_the_other_writer_takes_a_tag_too(tmp_path):
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_graph(graph("Neg"))
+        writer.add_graph(graph("PRelu"), tag="fused")
+    assert seen(Run(tmp_path)) == {"graph": ("Neg", False), "fused": ("PRelu", True)}
 
 
 def test_files_of_others_are_left_alone(tmp_path):
