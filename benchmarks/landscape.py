@@ -3,8 +3,8 @@
     python benchmarks/landscape.py [--only CASE ...] [--scale 0.01]
 
 Each case runs in a fresh process with one thread, and CPU seconds are compared, so that neighbours on the machine matter little; only what
-is about waiting (workers, collecting) is wall time. ``mindspore`` and ``peer`` need .envs/mindspore and .envs/peers; MindSpore's own
-landscapes fail with NumPy 2.4, so an older one is put in front of it: ``pip install --target .envs/numpy22 numpy==2.2.6``.
+is about waiting (workers, collecting) is wall time. ``mindspore`` and ``peer`` need .envs/mindspore and .envs/peers, which
+setup_peers.sh makes.
 """
 
 from __future__ import annotations
@@ -306,9 +306,8 @@ def measured(case: str, scale: float) -> Figures | None:
     python = sys.executable if CASES[case][0] == "dev" else str(ENVIRONMENTS / CASES[case][0] / "bin/python")
     if not Path(python).exists():
         return None
-    paths = [str(CHECKOUT), *([str(ENVIRONMENTS / "numpy22")] if case == "mindspore" else [])]
     threads = {} if case == "collecting" else {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **threads}
+    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT), **threads}
     command = [python, __file__, "--case", case, "--scale", str(scale)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:

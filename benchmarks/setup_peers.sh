@@ -18,7 +18,8 @@ environment() {
 environment peers torch==2.13.0 tensorboardX tensorboard tensorboard-data-server tbparse crc32c viztracer pyinstrument psutil
 # It asks for older versions of what is there, which it does not need.
 "$envs/peers/bin/python" -m pip install --quiet --no-deps loss-landscapes
-environment mindspore mindspore==2.10.0 psutil
+# Its wheel is built for NumPy 1; with NumPy 2 some first calls raise SystemError, and its own landscapes fail.
+environment mindspore mindspore==2.10.0 'numpy<2' crc32c psutil protobuf scikit-learn
 # Pandas 3 refuses what it does.
 environment hta HolisticTraceAnalysis==0.5.0 'pandas<3'
 
