@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import get_ident
 from time import perf_counter_ns, thread_time_ns
+
+from summarykit.profiler.names import NAMES
+from summarykit.profiler.recording import Category
+from summarykit.profiler.tape import Tape
+
+_PROFILER = NAMES.number("profiler", Category.OVERHEAD)
 
 
 @dataclass
@@ -34,18 +41,24 @@ class Cost:
             self.calls += 1
 
     @contextmanager
-    def starting(self) -> Iterator[None]:
-        """Meter what starts it."""
+    def starting(self, tape: Tape) -> Iterator[None]:
+        """Meter what starts it, and record it as a span."""
         begun = perf_counter_ns()
         yield
-        self.start_ns += perf_counter_ns() - begun
+        self.start_ns += _overhead(tape, begun)
 
     @contextmanager
-    def stopping(self) -> Iterator[None]:
-        """Meter what stops it."""
+    def stopping(self, tape: Tape) -> Iterator[None]:
+        """Meter what stops it, and record it as a span."""
         begun = perf_counter_ns()
         yield
-        self.stop_ns += perf_counter_ns() - begun
+        self.stop_ns += _overhead(tape, begun)
+
+
+def _overhead(tape: Tape, begun: int) -> int:
+    end = perf_counter_ns()
+    tape.spans.add((_PROFILER, get_ident(), begun, end))
+    return end - begun
 
 
 def ns_per_call(call: Callable[[], object], times: int = 500) -> int:

@@ -57,6 +57,7 @@ class Steps:
             if self.number is not None and self.number > phase.done:    # it was left, and never completed
                 self.number = None
             self._close(now)
+            now = self._edge = perf_counter_ns() if self._listeners else now
             if not self._from or phase.epoch != self._epoch:
                 self._from, self._epoch = now, phase.epoch
         self._waits = now
@@ -70,12 +71,12 @@ class Steps:
         """The body of a step begins."""
         if step == self.number:
             return
-        now = perf_counter_ns()
-        self._close(now)
-        self._start, self._from = self._from or self._edge, 0
-        self.number, self._begun = step, now
+        self._close(perf_counter_ns())
         for listener in self._listeners:
             listener.step_begin(step)
+            self._edge = perf_counter_ns()
+        self._start, self._from = self._from or self._edge, 0
+        self.number, self._begun = step, perf_counter_ns()
 
     def end(self, step: int) -> None:
         """A step has ended: says a callback. A loop will say it, too, and after all callbacks."""
@@ -119,8 +120,9 @@ class Steps:
         self.count += 1
         self._edge = now
         self._row((self.last, self._start, self._begun, now))
-        for listener in self._listeners:
+        for listener in self._listeners:    # what they take is no part of a step
             listener.step_end(self.last)
+            self._edge = perf_counter_ns()
 
 
 _watching: list[Steps] = []

@@ -296,3 +296,35 @@ def test_collectives_of_two_ranks_have_the_same_order(start_script, tmp_path):
     assert (late[1:] > 20_000_000).all()    # it slept 50 ms before each backward pass
     assert phases(zero)["communication"] == 7
     assert np.all(tables[0]["end"] > tables[0]["start"])
+
+
+@pytest.mark.parametrize("kind", ["pre", "post"])
+def test_a_window_may_be_opened_and_closed_within_a_hook_of_an_optimizer(tmp_path, kind):
+    """As adapters do that watch optimizers."""
+    module = sys.modules["torch.optim.optimizer"]
+    both = module._global_optimizer_pre_hooks, module._global_optimizer_post_hooks
+    before = [len(hooks) for hooks in both]
+    profiler = Profiler(tmp_path, False, collectors=["torch"])
+    model, optimizer = model_and_optimizer()
+    calls = iter(range(10))
+
+    def hook(*_: object) -> None:
+        call = next(calls)
+        if call in (1, 6):
+            profiler.start()
+        if call in (4, 8):
+            profiler.stop()
+
+    handle = getattr(module, f"register_optimizer_step_{kind}_hook")(hook)
+    try:
+        for _ in range(10):
+            optimizer.zero_grad()
+            model(torch.ones(2, 8)).sum().backward()
+            optimizer.step()
+    finally:
+        handle.remove()
+    assert phases(recorded(profiler.windows[0].records)[0])["backward"] == 3
+    assert phases(recorded(profiler.windows[1].records)[0])["backward"] == 2
+    with profiler:
+        optimizer.zero_grad()
+    assert [len(hooks) for hooks in both] == before    # what had to stay went with the next window

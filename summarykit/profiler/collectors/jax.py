@@ -38,7 +38,7 @@ class JaxTrace(Collector):
             return
         jax: Any = sys.modules["jax"]
         try:
-            with self.cost.starting():
+            with self.cost.starting(self.site.tape):
                 jax.profiler.start_trace(str(self.path))
         except RuntimeError as error:    # the program traces itself
             self._why = str(error)
@@ -54,7 +54,7 @@ class JaxTrace(Collector):
         self.site.listeners.remove(self)
         self.step_end(0)
         try:
-            with self.cost.stopping():
+            with self.cost.stopping(self.site.tape):
                 self._jax.profiler.stop_trace()
         except RuntimeError as error:    # the program has ended it
             self._why = str(error)

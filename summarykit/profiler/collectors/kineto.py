@@ -96,7 +96,7 @@ class Kineto(Collector):
         elif not claim(_KINETO, self):
             self._steps, self._why = -1, "another window traces"
         else:
-            with self.cost.starting():
+            with self.cost.starting(self.site.tape):
                 self._profile = _profile(torch)
                 self._profile.__enter__()
 
@@ -107,7 +107,7 @@ class Kineto(Collector):
 
     def _end(self) -> None:
         profile, self._profile = self._profile, None
-        with self.cost.stopping():
+        with self.cost.stopping(self.site.tape):
             self._leave_step()
             try:
                 profile.__exit__(None, None, None)

@@ -33,7 +33,7 @@ class MindSporeProfiler(Collector):
     def start(self) -> None:
         """See ``Collector``."""
         if claim(_MINDSPORE, self):
-            with self.cost.starting():
+            with self.cost.starting(self.site.tape):
                 mindspore: Any = sys.modules["mindspore"]
                 self._profiler = mindspore.Profiler(output_path=str(self.path), start_profile=False)
                 self._profiler.start()
@@ -41,7 +41,7 @@ class MindSporeProfiler(Collector):
     def stop(self) -> None:
         """See ``Collector``."""
         if self._profiler is not None:
-            with self.cost.stopping():
+            with self.cost.stopping(self.site.tape):
                 self._profiler.stop()
             self._stopped, self._profiler = self._profiler, None
             release(_MINDSPORE, self)

@@ -9,6 +9,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from summarykit.profiler.collectors.instrument import Hooked, Instrument
+from summarykit.profiler.collectors.optimizer_hooks import OptimizerHooks
 from summarykit.profiler.phases import BACKWARD, FORWARD, OPTIMIZER, TRANSFER
 
 ROUNDS = 2
@@ -24,6 +25,7 @@ class TorchInstrument(Instrument):
 
     def __init__(self) -> None:
         super().__init__()
+        self._optimizers = OptimizerHooks(self._before_step, self._after_step)
         self._handles: list[Any] = []
         self._global: list[Any] = []
         self._outermost: dict[int, Any] = {}
@@ -32,13 +34,13 @@ class TorchInstrument(Instrument):
     def install(self) -> None:
         """See ``Instrument``."""
         torch = sys.modules["torch"]
-        self._depth = self._rounds = 0
+        self._depth = self._rounds = self._optimizer_begun = 0
         self.patches.replace(torch.autograd, "backward", self.timed(BACKWARD))
         self.patches.replace(torch.autograd, "grad", self.timed(BACKWARD))
         self.patches.replace(torch.optim.Optimizer, "zero_grad", self.timed(OPTIMIZER))
         for name in ("to", "cuda"):
             self.patches.replace(torch.Tensor, name, self._moved)
-        self._watch_optimizers()
+        self._optimizers.install()
         if not compiles():
             module = sys.modules["torch.nn.modules.module"]
             self._global = [
@@ -49,22 +51,17 @@ class TorchInstrument(Instrument):
     def remove(self) -> None:
         """See ``Instrument``."""
         super().remove()
+        self._optimizers.remove()
         for handle in (*self._handles, *self._global):
             handle.remove()
         self._handles, self._global, self._outermost = [], [], {}
 
-    def _watch_optimizers(self) -> None:
-        optimizer = sys.modules["torch.optim.optimizer"]
-        if hasattr(optimizer, "register_optimizer_step_pre_hook"):    # since PyTorch 2.0
-            self._handles += [
-                optimizer.register_optimizer_step_pre_hook(self._before_step),
-                optimizer.register_optimizer_step_post_hook(self._after_step),
-            ]
-
-    def _before_step(self, *_: Any) -> None:
+    def _before_step(self) -> None:
         self._optimizer_begun = perf_counter_ns()
 
-    def _after_step(self, *_: Any) -> None:
+    def _after_step(self) -> None:
+        if not self._optimizer_begun:    # the window was opened in the middle of it
+            return
         self.span((OPTIMIZER, get_ident(), self._optimizer_begun, perf_counter_ns()))
         if self._global:
             self._rounds += 1
