@@ -147,7 +147,11 @@ def test_mindinsight_shows_the_data_pipeline(tmp_path, mindinsight_client):
     with Loop(None, None, loader, 1, [SummaryCollector(tmp_path, keep_default_action=False, collect_specified_data=asked)]) as loop:
         for _ in loop.steps():
             loop.report(loss=0.5)
-    (run,) = mindinsight_client(tmp_path).expect_sound()["lineage"].values()
+    for _ in range(5):    # as for graphs
+        shown = mindinsight_client(tmp_path).expect_sound()["lineage"]
+        if shown and all(run["dataset_graph"] for run in shown.values()):
+            break
+    (run,) = shown.values()
     stages, found = [], run["dataset_graph"]
     while found:
         stages.append(found["op_type"])
