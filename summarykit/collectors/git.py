@@ -17,7 +17,7 @@ MOST_BYTES = 200_000
 SECONDS = 10.0
 """A git command that takes longer is ended."""
 
-# Locks and the index are left alone, and no program that the repository names is run.
+# Locks and the index are left alone; no monitor, pager, diff driver or converter that somebody configured is run.
 _COMMAND = (
     "git", "--no-optional-locks", "--no-pager",
     "-c", "core.fsmonitor=false", "-c", "diff.autoRefreshIndex=false", "-c", "core.quotePath=false",

@@ -46,10 +46,12 @@ class TrainLineage(Part):
         self._is_told = self._in_session = False
         self._commit: str | None = None
         self._loss: Any = None
+        self._settings: dict[str, Any] = {}
 
     def begin(self, params: CallbackParams, sink: Sink) -> None:
         """See `Part.begin`."""
         self._code.start()
+        self._settings = {**secrets.settings(params.get("hyper_parameters") or {}), **custom_data(self)}
         self._tell(params, sink)
         self._tell_status(sink, {"status": Status.RUNNING.value, "started": self._started, "step": params.get("cur_step_num")})
         self._tell_code(sink)
@@ -72,7 +74,8 @@ class TrainLineage(Part):
         self._tell(params, sink, loss=lineage_facts.number(self._loss) if loss is None else loss)
         self._begin_session(sink)
         sink.add("hparams_session", "session_end", {}, status=_SESSION.get(outcome.status, "unknown"))
-        how = {"error": outcome.error, "message": outcome.message, "traceback": outcome.traceback[-_LONGEST_TRACE:]}
+        message, trace = map(secrets.without_secrets, (outcome.message, outcome.traceback[-_LONGEST_TRACE:]))
+        how = {"error": outcome.error, "message": message, "traceback": trace}
         when = {"started": self._started, "ended": time.time(), "step": params.get("cur_step_num")}
         self._tell_status(sink, {"status": outcome.status.value, **when, **how})
 
@@ -91,7 +94,7 @@ class TrainLineage(Part):
         if "ended" in status:
             shown["duration"] = round(status["ended"] - self._started, 3)
         shown = {name: value for name, value in shown.items() if value is not None}
-        sink.add("custom_lineage_data", "custom_lineage_data", custom_data(self), shown=shown)
+        sink.add("custom_lineage_data", "custom_lineage_data", self._settings, shown=shown)
 
     def _tell_code(self, sink: Sink, patience: float = 0.0) -> None:
         found = self._code.take(patience)
@@ -104,7 +107,7 @@ class TrainLineage(Part):
         if not self._in_session:
             self._in_session = True
             settings = {name: value for name, value in self._told.items() if name not in _NO_SETTINGS}
-            sink.add("hparams_session", "session_start", {**settings, **custom_data(self)})
+            sink.add("hparams_session", "session_start", {**settings, **self._settings})
 
 
 class EvalLineage(Part):

@@ -32,7 +32,7 @@ class RunLineage:
         status: ``"RUNNING"``, ``"FINISHED"``, ``"FAILED"`` (an exception), ``"INTERRUPTED"`` (Ctrl-C, ``sys.exit``), or ``"DEAD"``: it
             was running and its process is gone, or gave no sign of life for three minutes. None where nobody told.
         started: seconds since the epoch; None where nobody told.
-        ended: the same.
+        ended: the same; of a dead run its last sign of life.
         step: optimizer updates completed when that was told.
         error: type of the exception that ended it.
         message: what it said.
@@ -86,10 +86,11 @@ def lineage_of(files: Iterable[Path], hparams: Callable[[], Mapping[str, Any]]) 
     files = list(files)
     parts, teller = _latest(_read(path) for path in files if format_of(path.name) == "lineage")
     train, evaluation, run = (parts.get(part, {}) for part in (Lineage.TRAIN, Lineage.EVALUATION, Lineage.RUN))
+    status = _status(run.get("status"), teller, files)
     return RunLineage(
-        status=_status(run.get("status"), teller, files),
+        status=status,
         started=run.get("started"),
-        ended=run.get("ended"),
+        ended=_last_sign(files) if status == DEAD else run.get("ended"),
         step=run.get("step"),
         error=str(run.get("error") or ""),
         message=str(run.get("message") or ""),

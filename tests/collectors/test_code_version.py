@@ -82,7 +82,7 @@ def test_li1_a_repository_without_a_commit(tmp_path):
 
 
 @needs_git
-def test_li1_no_program_of_the_repositorys_choice_is_run(repository):
+def test_li1_no_monitor_and_no_diff_driver_is_run(repository):
     spy = repository / "spy"
     spy.write_text("#!/bin/sh\ntouch '$0.was.run'\n")
     spy.chmod(0o755)

@@ -15,7 +15,7 @@ from summarykit import SummaryRecord
 from summarykit.clock import DEAD_SECS, Process
 from summarykit.formats.mindspore import lineage
 from summarykit.formats.origin import Origin
-from summarykit.reading import Run, RunLineage, runs
+from summarykit.reading import Run, RunLineage, convert, runs
 from summarykit.shapes import Lineage
 
 GONE = Process(2**22 + 1, 1, "another boot", 1, "elsewhere")
@@ -74,6 +74,18 @@ def test_the_settings_of_a_session_of_tensorboard(tmp_path):
     assert runs(tmp_path).lineage().rows[0]["lr"] == 0.1
 
 
+@pytest.mark.parametrize("form", ["mindspore", "tensorboard"])
+def test_it_survives_a_conversion(tmp_path, form):
+    custom = Lineage(Lineage.CUSTOM, {"a": {"b": None}}, {"status": "x"})
+    parts = train(optimizer="SGD", further=[1]), custom, run(status="FAILED", started=1.0)
+    (tmp_path / "run").mkdir()
+    write(tmp_path / "run", *parts)
+    written = convert(tmp_path, tmp_path.with_name("converted") / form, form).written
+    assert [path.name.endswith("_lineage") for path in written] == [False, True]
+    assert Run(written[0].parent).lineage() == Run(tmp_path / "run").lineage()
+    assert Run(written[0].parent).points("lineage", Lineage.CUSTOM)[0].value.shown == {"status": "x"}
+
+
 class TestRunning:
     """A status that is RUNNING is believed only as long as its writer lives."""
 
@@ -85,9 +97,10 @@ class TestRunning:
     def test_ru1_dead_where_its_process_is_gone(self, tmp_path):
         over = subprocess.Popen([sys.executable, "-c", ""])
         over.wait()
-        write(tmp_path, run(status="RUNNING", started=1.0), process=replace(Process.current(), pid=over.pid))
-        assert Run(tmp_path).status == "DEAD"
-        assert Run(tmp_path).lineage().duration is None
+        file = write(tmp_path, run(status="RUNNING", started=1.0), process=replace(Process.current(), pid=over.pid))
+        os.utime(file, (5, 5))
+        found = Run(tmp_path).lineage()
+        assert (found.status, found.ended, found.duration) == ("DEAD", 5.0, 4.0)
 
     def test_ru1_of_another_machine_by_its_heartbeat(self, tmp_path):
         file = write(tmp_path, run(status="RUNNING"))
