@@ -237,7 +237,7 @@ def _wait_until_told(run, name, seconds=30):
 
 def test_an_idle_run_gives_a_sign_of_life(tmp_path, monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(writing_lineage.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(writing_lineage, "time", SimpleNamespace(monotonic=lambda: now[0], time=time.time))
     with SummaryRecord(tmp_path) as record:
         record.add_value("run_status", "run_status", {"status": "RUNNING"})
         record.record(0)
