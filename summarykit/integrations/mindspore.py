@@ -14,6 +14,7 @@ asked for; nothing comes twice; the last step is always there; evaluations are r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from inspect import signature
 from typing import Any
 
 import mindspore
@@ -41,7 +42,7 @@ def already() -> str | None:
     return "the first graph was compiled" if any(cells_compile_cache.values()) else None
 
 
-class Callbacks(mindspore.train.Callback):    # type: ignore[misc]  # MindSpore has no types
+class Callbacks(mindspore.train.Callback):
     """Callbacks of this library as one of MindSpore's: ``callbacks=[Callbacks(StopAtStep(5, 8))]``.
 
     What differs from MindSpore's ``cb_params``: a missing field is an ``AttributeError``; step and epoch go on where ``initial_epoch``
@@ -171,10 +172,25 @@ SummaryCollector = Collecting
 
 
 class SummaryRecord(summary.SummaryRecord):
-    """`summarykit.SummaryRecord` that records what the network's summary operators were given, too, unless its mode is ``"eval"``."""
+    """`summarykit.SummaryRecord` with the graph of its ``network``, and, unless its mode is ``"eval"``, with what operators were given."""
 
-    def record(self, step: int, train_network: object = None, plugin_filter: Callable[[str], bool] | None = None) -> bool:
-        """See `summarykit.SummaryRecord.record`."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Take the arguments of `summarykit.SummaryRecord`, and raise its errors."""
+        super().__init__(*args, **kwargs)
+        self._network = signature(summary.SummaryRecord).bind(*args, **kwargs).arguments.get("network")
+
+    def record(self, step: int, train_network: Any = None, plugin_filter: Callable[[str], bool] | None = None) -> bool:
+        """See `summarykit.SummaryRecord.record`.
+
+        Args:
+            step: the number of optimizer updates completed.
+            train_network: whose graph to record where that of ``network`` was not compiled; the first call records it.
+            plugin_filter: keep only values whose plugin's name it accepts.
+        """
+        if self._network is not None:
+            known = self._network.get_func_graph_proto() or train_network is None
+            self.add_value("graph", "graph", self._network if known else train_network)
+            self._network = None
         given = taken()
         if self.mode == "train":
             for (kind, tag), value in given.items():

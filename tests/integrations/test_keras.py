@@ -15,6 +15,7 @@ from summarykit import Run
 if not find_spec("keras"):    # importing it would choose the backend of this process
     pytest.skip("could not import 'keras'", allow_module_level=True)
 
+pytestmark = pytest.mark.slow
 PROGRAM = '''
 import hashlib, json, sys
 import keras, numpy as np

@@ -129,6 +129,7 @@ def test_a_record_takes_operators_over_outside_evaluations(done):
     assert steps(run, "own") == [1, 2, 3, 4]
     assert steps(run, "op/mean") == [1, 3, 4]
     assert set(run.tags()["histogram"]) == {"op/hidden"}
+    assert "Conv2" in "".join(node.op for node in run.graph()[0].nodes)
 
 
 def test_a_collector_made_after_the_first_graph_is_told(done):

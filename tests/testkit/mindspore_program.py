@@ -241,7 +241,7 @@ def fails(where):
 def record(where):
     """A loop of one's own, with operators."""
     net, _ = built()
-    with SummaryRecord(where) as record:
+    with SummaryRecord(where, network=net) as record:
         for step, (images, _) in enumerate(data().create_tuple_iterator(num_epochs=1), 1):
             record.set_mode("eval" if step == 2 else "train")
             net(images)
