@@ -9,6 +9,7 @@ from typing import Any
 
 from summarykit.collectors.learning_rate import rates
 from summarykit.collectors.network import named_parameters
+from summarykit.ranks import detect
 from summarykit.training.context import CallbackParams
 
 _WRAPPERS = {"module", "_orig_mod"}    # torch: data-parallel, compiled
@@ -30,8 +31,7 @@ def of_training(params: CallbackParams) -> dict[str, Any]:
         "loss_function": _safely(name_of, params.get("loss_fn")),
         "epoch": params.get("epoch_num"),
         "batch_size": batch,
-        "parallel_mode": params.get("parallel_mode"),
-        "device_num": params.get("device_number"),
+        **_devices(params),
         "network": _safely(_network, params.get("network")),
         "train_dataset_path": _safely(path_of, params.get("train_dataset")),
         "train_dataset_size": _safely(samples_of, params.get("train_dataset"), batch),
@@ -39,6 +39,14 @@ def of_training(params: CallbackParams) -> dict[str, Any]:
         **(_safely(_checkpoint, params.get("latest_ckpt_file")) or {}),
     }
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _devices(params: CallbackParams) -> dict[str, Any]:
+    """How many devices, and how they share the work; where many processes train, which the loop does not know of, only how many."""
+    processes = detect()
+    if processes.certain and processes.world_size > (params.get("device_number") or 1):
+        return {"device_num": processes.world_size}
+    return {"parallel_mode": params.get("parallel_mode"), "device_num": params.get("device_number")}
 
 
 def of_validation(params: CallbackParams) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from testkit import records
 from summarykit import Loop, Run, SummaryCollector, SummaryRecord
 from summarykit.clock import BEAT_SECS
 from summarykit.collectors import git, lineage_facts
+from summarykit.ranks import Rank
 from summarykit.training import CallbackParams
 from summarykit.writing import lineage as writing_lineage
 
@@ -333,6 +334,13 @@ class TestFacts:
         fields = ("network", "optimizer", "loss_fn", "train_dataset", "train_dataset_element")
         lineage_facts.of_training(CallbackParams(dict.fromkeys(fields, thing), latest_ckpt_file="/absent"))
         assert lineage_facts.number(thing) is None
+
+    @pytest.mark.parametrize(("source", "devices"), [("torch.distributed", 4), ("RANK", 1)])
+    def test_of_many_processes(self, monkeypatch, source, devices):
+        monkeypatch.setattr(lineage_facts, "detect", lambda: Rank(0, 4, 0, source))
+        found = lineage_facts.of_training(CallbackParams(device_number=1, parallel_mode="stand_alone"))
+        assert found["device_num"] == devices
+        assert ("parallel_mode" in found) == (devices == 1)
 
     @pytest.mark.parametrize("value", ["1", None, np.ones(2), {}])
     def test_no_number(self, value):
