@@ -11,8 +11,9 @@ import pytest
 pytest.importorskip("lightgbm")
 
 import lightgbm
+from testkit.training import Journal
 
-from summarykit import Callback, Run
+from summarykit import Run
 from summarykit.integrations.lightgbm import Callbacks, SummaryCollector, metrics
 
 PARAMS = {"objective": "binary", "num_leaves": 4, "learning_rate": 0.2, "verbose": -1, "num_threads": 1, "min_data_in_leaf": 2, "seed": 0}
@@ -94,14 +95,8 @@ def test_rounds_go_on_where_a_model_is_trained_on(tmp_path):
     assert steps(Run(tmp_path), "test/binary_logloss") == [1, 2, 3, 4, 5]
 
 
-class Stops(Callback):
-    def on_train_step_end(self, run_context):
-        if run_context.original_args().cur_step_num == 2:
-            run_context.request_stop()
-
-
 def test_our_callbacks_stop_the_training():
-    assert train(Callbacks(Stops())).current_iteration() == 2
+    assert train(Callbacks(Journal(stop_at=2))).current_iteration() == 2
 
 
 def test_estimators(tmp_path):

@@ -17,8 +17,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from testkit.training import Journal
 
-from summarykit import Callback, Run
+from summarykit import Run
 from summarykit.integrations.sklearn import Callbacks, SummaryCollector, partial_fit, replay
 
 random = np.random.default_rng(0)
@@ -121,14 +122,8 @@ def test_trees_that_are_added_are_counted_on(tmp_path):
     assert steps(Run(tmp_path), "train_score") == [1, 2, 3, 4]
 
 
-class Stops(Callback):
-    def on_train_step_end(self, run_context):
-        if run_context.original_args().cur_step_num == 2:
-            run_context.request_stop()
-
-
 def test_our_callbacks_stop_the_training():
-    assert GradientBoostingClassifier(n_estimators=6).fit(X, Y, monitor=Callbacks(Stops())).n_estimators_ == 2
+    assert GradientBoostingClassifier(n_estimators=6).fit(X, Y, monitor=Callbacks(Journal(stop_at=2))).n_estimators_ == 2
 
 
 def test_partial_fit_in_batches(tmp_path):
