@@ -80,8 +80,8 @@ class Driver:
             **fields: fields of ``CallbackParams``: ``network``, ``optimizer``, ``train_dataset``, ``epoch_num`` (epochs to run),
                 ``batch_num`` (steps per epoch; by default the data set's length) … and these: ``last_step_num`` (the step that will be
                 the last, where the framework knows), ``loss_kind`` (what a reported ``loss`` is: ``"instant"``, ``"running_mean"``
-                or ``"window_mean"``), ``framework`` (its name), ``rank`` and ``device_number`` (of this process, and how many there are;
-                by default they are found out).
+                or ``"window_mean"``), ``hyper_parameters`` (settings by name, as the framework has them), ``framework`` (its name),
+                ``rank`` and ``device_number`` (of this process, and how many there are; by default they are found out).
         """
         self.close()
         counts = {"cur_step_num": initial_step, "initial_step": initial_step}
@@ -252,7 +252,10 @@ class Deferred(MutableMapping[str, Any]):
         return self._values
 
     def __getitem__(self, name: str) -> Any:
-        return self._now()[name]
+        return self._known[name] if name in self._known and self._values is None else self._now()[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known or name in self._now()
 
     def __setitem__(self, name: str, value: Any) -> None:
         self._now()[name] = value

@@ -36,6 +36,7 @@ class Hooks:
             last_step_num=_finite(trainer.estimated_stepping_batches),
             train_dataset=trainer.train_dataloader,
             optimizer=trainer.optimizers[0] if len(trainer.optimizers) == 1 else list(trainer.optimizers),
+            hyper_parameters=dict(getattr(pl_module, "hparams", {})),
             **_about(trainer, pl_module),
         )
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from transformers import TrainerCallback
@@ -58,6 +59,7 @@ class Callbacks(TrainerCallback):
             loss_kind="window_mean",
             train_dataset=given.get("train_dataloader"),
             optimizer=given.get("optimizer"),
+            hyper_parameters=_chosen(args),
             **_about(args, given),
         )
 
@@ -163,6 +165,13 @@ class SummaryReport(Callbacks):
 def register() -> None:
     """Make ``TrainingArguments(report_to="summarykit")`` known; call it before the Trainer is made."""
     integration_utils.INTEGRATION_TO_CALLBACK["summarykit"] = SummaryReport
+
+
+def _chosen(args: Any) -> dict[str, Any]:
+    """The numbers and texts among the arguments that are not the Trainer's defaults."""
+    given = {one.name: getattr(args, one.name) for one in fields(args) if one.init}
+    defaults = {one.name: one.default for one in fields(args)}
+    return {name: value for name, value in given.items() if isinstance(value, (int, float, str)) and value != defaults[name]}
 
 
 def _about(args: Any, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -104,6 +104,14 @@ def test_a_training_is_recorded_and_evaluation_is_apart(tmp_path, package):
     assert list(scalars(tmp_path / "summary")["eval/test_loss"]) == [12]
 
 
+def test_hyper_parameters_are_told_of_the_run(tmp_path):
+    module = net()
+    module.save_hyperparameters({"hidden": 7})
+    trainer(tmp_path, SummaryCollector(tmp_path / "summary")).fit(module, data())
+    run = Run(tmp_path / "summary")
+    assert (run.hparams()["hidden"], run.lineage().custom, run.status) == (7, {"hidden": 7}, "FINISHED")
+
+
 def test_the_order_of_hooks(tmp_path):
     journal = Journal()
     trainer(tmp_path, Callbacks(journal), limit_train_batches=2, limit_val_batches=1).fit(net(), data(), data())
@@ -162,6 +170,7 @@ def test_an_exception_at_step_2_and_the_same_collector_again(tmp_path, error):
     with pytest.raises((ValueError, SystemExit, KeyboardInterrupt)):
         trainer(tmp_path, collector, Callbacks(journal)).fit(net(fail_at=2, error=error), data())
     assert journal.left == [error]
+    assert Run(tmp_path / "summary").status == ("FAILED" if error is ValueError else "INTERRUPTED")
     assert list(scalars(tmp_path / "summary")["loss"]) == [1]
     trainer(tmp_path, collector).fit(net(), data())
     assert Run(tmp_path / "summary", raw=True).scalars("loss").step.tolist() == [1, 1, 2, 3, 4, 5, 6]

@@ -75,6 +75,13 @@ def test_a_training_is_recorded(tmp_path):
     assert steps(tmp_path / "summary", "image", "input_data/auto") == list(range(1, 13))
 
 
+def test_what_was_chosen_is_told_of_the_run(tmp_path):
+    trainer(tmp_path, SummaryCollector(tmp_path / "summary"), warmup_steps=2, hub_token="hf_secret").train()
+    run = Run(tmp_path / "summary")
+    assert (run.hparams()["warmup_steps"], run.hparams()["hub_token"], run.lineage().custom["warmup_steps"]) == (2, "***", 2)
+    assert run.status == "FINISHED"
+
+
 def test_by_default_the_first_tenth_and_last_step_are_whole(tmp_path):
     trainer(tmp_path, SummaryCollector(tmp_path / "summary"), num_train_epochs=2).train()
     assert steps(tmp_path / "summary", "histogram", "linear.weight/gradient") == [1, 10, 12]
