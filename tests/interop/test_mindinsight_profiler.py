@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from testkit import profiler_routes
 
+from summarykit.profiler.advice import mindinsight_cluster
 from summarykit.profiler.advice.mindinsight import proposal
 from summarykit.profiler.intermediate import write_intermediate
 from summarykit.profiler.parsers import ascend, mindspore, read
@@ -29,6 +31,8 @@ RUNS = {
     "own": ("3", "ascend"),
     "ranks": ("0", "ascend"),
     "starved": ("0", "ascend"),
+    "msprof": ("0", "ascend"),
+    "counted": ("0", "ascend"),
 }
 LISTS = (
     "aicore_type",
@@ -67,6 +71,18 @@ def own_recording(rank: int = 3) -> Recording:
     return Recording("summarykit", Path("own"), spans, {"steps": steps}, rank=rank, world_size=2)
 
 
+def counted_recording() -> Recording:
+    """What an Ascend device that counts operations and memory leaves."""
+    recording = own_recording(0)
+    recording.source, recording.meta = "ascend", {"aic_frequency": 1000.0, "ai_core_num": 32.0}
+    name, kind, side = (np.array([text], object) for text in ("Default/Mul-op1", "Mul", "device"))
+    one = {"average": np.array([2.0]), "stream": np.array([1]), "compat_count": np.array([2]), "compat_average": np.array([2.0])}
+    recording.tables["operators"] = Table(name=name, type=kind, side=side, count=np.array([2]), total=np.array([4.0]), **one)
+    recording.tables["flops"] = Table(name=name, count=np.array([2]), cube=np.array([4e6]), vector=np.array([1e6]))
+    recording.tables["graph_memory"] = Table(graph=np.array([3, 3]), node=np.array(["a", "b"], object), used=np.array([1 << 30, 3 << 29]))
+    return recording
+
+
 @pytest.fixture(scope="module")
 def base(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder, data = tmp_path_factory.mktemp("runs"), shared / "data/profiler"
@@ -82,10 +98,39 @@ def base(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         "starved": [own_recording(0)],
     }
     recordings["starved"][0].tables.update(recordings["data"][0].tables)
+    recordings["msprof"] = read(data / "ascend/raw/msprof")[:1]
+    recordings["counted"] = [counted_recording()]
+    for name in ("profiler", "cluster_propose"):  # MindInsight's own test data
+        shutil.copytree(data / "ascend/intermediate" / name, folder / name / "profiler")
     for run, made in recordings.items():
         assert made, run
         write_intermediate(made, folder / run / "profiler")
     return folder
+
+
+def of(run: str) -> dict[str, str]:
+    return {"train_id": f"./{run}", "profile": "profiler"}
+
+
+ASCEND = {"device_id": "0", "device_type": "ascend"}
+LINKS = {
+    "filter_condition": {"src_rank": "[01]"},
+    "sort_condition": {"name": "band_width", "type": "ascending"},
+    "group_condition": {"limit": 3},
+}
+SHAPES = {"filter_condition": {"step_filter": ["2"]}, "sort_condition": {"name": "duration", "type": "descending"}}
+MORE: dict[str, dict[str, Any]] = {
+    "memory": {"path": "memory-summary", "args": {"dir": "./counted", **ASCEND}},
+    "lines": {"path": "memory-graphics", "args": {"dir": "./counted", **ASCEND}},
+    "node": {"path": "memory-breakdowns", "args": {"dir": "./counted", **ASCEND, "graph_id": 3, "node_id": 1}},
+    "flops": {"path": "flops-summary", "args": {"train_id": "./counted", "device_id": "0"}},
+    "cluster_flops": {"path": "cluster-flops", "args": {"train_id": "./cluster_propose"}},
+    "links": {"path": "search-cluster-link", "args": of("cluster_propose"), "body": LINKS},
+    "communication": {"path": "search-cluster-communication", "args": of("cluster_propose"), "body": {"filter_condition": {"step_id": 1}}},
+    "stages": {"path": "cluster-step-trace-summary", "args": of("cluster_propose"), "body": {"filter_condition": {"stage_id": 2}}},
+    "advice": {"path": "summary/cluster-propose", "args": of("cluster_propose")},
+    "shapes": {"path": "dynamic-shape-detail", "body": {"dir": "./profiler", **ASCEND}},
+}
 
 
 def questions(run: str) -> dict[str, dict[str, Any]]:
@@ -125,6 +170,7 @@ def mindinsight_python() -> Path:
 @pytest.fixture(scope="module")
 def answers(base: Path, shared: Path, mindinsight_python: Path) -> dict[tuple[str, str], Any]:
     asked = {(run, name): question for run in RUNS for name, question in questions(run).items()}
+    asked.update({("more", name): {**question, "path": f"/profile/{question['path']}"} for name, question in MORE.items()})
     told = profiler_routes.ask(mindinsight_python, shared / "clients", base, list(asked.values()))
     return dict(zip(asked, told, strict=True))
 
@@ -196,3 +242,37 @@ def test_its_advice_is_ours(base, answers):
     advice = answers["starved", "propose"]
     assert advice["step_trace-iter_interval"] == ["0.5"]  # 4 ms of waiting a step are above its 0.5
     assert advice["minddata_pipeline-map_op"] == ["MapOp_1"]
+
+
+def test_memory_and_operations_of_a_device(base, answers):
+    queries = Queries(base / "counted/profiler", "0")
+    assert answers["more", "memory"] == {"summary": queries.memory_summary()}
+    assert answers["more", "lines"] == queries.memory_graphics()
+    assert answers["more", "node"] == {"breakdowns": queries.memory_breakdowns(3, 1)}
+    assert answers["more", "flops"] == queries.flops_summary()
+    assert answers["more", "memory"]["summary"]["peak_mem"] == 1.5
+
+
+def test_its_own_data_of_a_cluster(base, answers):
+    cluster = Queries(base / "cluster_propose/profiler").cluster
+    assert answers["more", "cluster_flops"] == cluster.flops()
+    links = cluster.links(LINKS)
+    assert answers["more", "links"] == {"cluster_link_info": links.rows, "size": links.size}
+    ours = plain(cluster.communication({"step_id": 1}))
+    assert {**answers["more", "communication"], "total_step_num": 6} == ours  # it depends on which rank's file comes first
+    assert answers["more", "stages"] == plain(cluster.step_trace({"stage_id": 2}))
+    assert answers["more", "advice"] == mindinsight_cluster.proposal(cluster)
+
+
+def test_its_own_data_of_changing_shapes(base, answers):
+    queries = Queries(base / "profiler/profiler", "0")
+    assert answers["more", "shapes"] == queries.dynamic_shapes()
+    found = queries.dynamic_shapes("gpu_op_type_info", SHAPES)
+    assert [row[4] for row in found["object"]] == sorted((row[4] for row in found["object"]), reverse=True)
+    assert found["all_type"] == list(queries.dynamic_shapes()["operator_type"]["2"])
+    assert found["filter_type"]["Add"][1] == queries.dynamic_shapes()["operator_type"]["2"]["Add"][2]
+
+
+def test_operators_of_msprof_are_listed(answers):
+    assert answers["msprof", "aicore_detail"]["size"] > 100
+    assert answers["msprof", "average"]["size"] == 10

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from summarykit.profiler.intermediate.kernels import operators_of
 from summarykit.profiler.intermediate.target import Target, rows
+from summarykit.profiler.parsers.ascend.framework import subgraph
 from summarykit.profiler.recording import Recording
 
 _OLD = ("task_id", "stream_id", "block_dim", "full_op_name", "op_name", "op_type", "subgraph", "op_info")
@@ -15,10 +17,14 @@ _NEW = ("task_id", "stream_id", "block_dim", "full_kernel_name", "op_name", "ker
 def write(recording: Recording, target: Target) -> None:
     """Write the file, where the recording knows operators by their tasks."""
     table = recording.tables.get("framework")
-    if table is None:
-        return
     new = target.dialect.kernel_words
-    target.csv("framework_raw_{}.csv", _NEW if new else _OLD, [_row(row, new) for row in rows(table, *_OLD)])
+    if table is not None:
+        target.csv("framework_raw_{}.csv", _NEW if new else _OLD, [_row(row, new) for row in rows(table, *_OLD)])
+    elif new and target.kind == "ascend":      # msprof tells runs only: without this file the page would not list them
+        names = operators_of(recording)["name"].tolist()
+        told = [(None, None, None, name, None, None, subgraph(name), None) for name in names]
+        if told:
+            target.csv("framework_raw_{}.csv", _NEW, [_row(row, new) for row in told])
 
 
 def _row(row: tuple[Any, ...], new: bool) -> list[Any]:

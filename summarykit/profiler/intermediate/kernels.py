@@ -11,12 +11,14 @@ from summarykit.profiler.intermediate.target import Target, rows
 from summarykit.profiler.parsers.ascend.aicore import peak_flops
 from summarykit.profiler.recording import Category, Recording, Table
 
+_NONE = Table({name: np.zeros(0, object) for name in ("name", "type", "count", "total", "average", "compat_average", "stream")})
+
 
 def write(recording: Recording, target: Target) -> None:
     """Write the files that the recording has data for."""
     if target.kind != "ascend":
         return
-    operators = recording.tables.get("operators") or _from_spans(recording)
+    operators = operators_of(recording)
     if operators.rows or "framework" in recording.tables:
         _details(operators, target)
         _types(operators, target)
@@ -27,8 +29,10 @@ def write(recording: Recording, target: Target) -> None:
     _flops(recording, operators, target)
 
 
-def _from_spans(recording: Recording) -> Table:
-    """Operators of a recording that only has their runs (msprof)."""
+def operators_of(recording: Recording) -> Table:
+    """Operators of the device: as the recording tells them, or from their runs (msprof)."""
+    if "operators" in recording.tables or "framework" in recording.tables:
+        return recording.tables.get("operators", _NONE)
     spans = recording.spans
     chosen = np.flatnonzero(spans.category == Category.KERNEL)
     numbers, place, count = np.unique(spans.name[chosen], return_inverse=True, return_counts=True)

@@ -33,7 +33,7 @@ class Kind:
 
 def _csv(name: str, convert: Callable[[list[str]], Row]) -> Reader:
     def read(source: Source, device: str) -> list[Row]:
-        return [convert(row) for row in source.csv(name.format(device))[1]] if name.format(device) in source else []
+        return source.rows(name.format(device), convert)
 
     return read
 
@@ -41,9 +41,8 @@ def _csv(name: str, convert: Callable[[list[str]], Row]) -> Reader:
 def _kernel_types(source: Source, device: str) -> list[Row]:
     """Old files hold percents that are already times 100, which their sum tells."""
     name = f"aicore_intermediate_{device}_type.csv"
-    rows = source.csv(name)[1] if name in source else []
-    scale = 1 if sum(float(row[3]) for row in rows) > 2 else 100
-    return [_kernel_type(row, scale) for row in rows]
+    whole = sum(source.rows(name, lambda row: float(row[3])))
+    return source.rows(name, lambda row: _kernel_type(row, 1 if whole > 2 else 100))
 
 
 def _kernel_types_upstream(source: Source, device: str) -> list[Row]:
@@ -58,12 +57,18 @@ def _kernel_type(row: list[str], scale: int) -> Row:
 
 def _kernels(source: Source, device: str) -> list[Row]:
     """Details joined with what the framework says and with floating-point operations, where these are known."""
-    names = [f"aicore_intermediate_{device}_detail.csv", f"framework_raw_{device}.csv"]
-    if not all(name in source for name in names):
-        return []
-    framework = {row[3]: row for row in source.csv(names[1])[1]}
+    framework = _framework(source, device)
     flops = _flops(source, device)
-    return [_kernel(row, framework[row[0]], flops.get(row[0])) for row in source.csv(names[0])[1] if row[0] in framework]
+
+    def convert(row: list[str]) -> Row:
+        told = framework.get(row[0])
+        return _kernel(row, told, flops.get(row[0])) if told else []
+
+    return [row for row in source.rows(f"aicore_intermediate_{device}_detail.csv", convert) if row]
+
+
+def _framework(source: Source, device: str) -> dict[str, list[str]]:
+    return dict(source.rows(f"framework_raw_{device}.csv", lambda row: (row[3], row)))
 
 
 def _kernel(row: list[str], told: list[str], flops: list[str] | None) -> Row:
@@ -83,8 +88,7 @@ def _flops(source: Source, device: str) -> dict[str, list[str]]:
 
 def _ai_cpu_rows(source: Source, device: str) -> list[tuple[str, float, float]]:
     """Name, milliseconds in all and of dispatching."""
-    name = f"aicpu_intermediate_{device}.csv"
-    return [(row[1], float(row[2]), float(row[3])) for row in source.csv(name)[1]] if name in source else []
+    return source.rows(f"aicpu_intermediate_{device}.csv", lambda row: (row[1], float(row[2]), float(row[3])))
 
 
 def _ai_cpu_types(source: Source, device: str) -> list[Row]:
@@ -111,14 +115,13 @@ def _old_types(row: list[str]) -> Row:
 
 
 def _old_kernels(source: Source, device: str) -> list[Row]:
-    names = [f"aicore_intermediate_{device}_detail.csv", f"framework_raw_{device}.csv"]
-    if not all(name in source for name in names):
-        return []
-    framework = {row[3]: row for row in source.csv(names[1])[1]}
-    return [
-        [told[4], told[5], float(row[1]), told[6], told[3], json.loads(told[7]) if told[7] else None]
-        for row in source.csv(names[0])[1] if (told := framework.get(row[0]))
-    ]
+    framework = _framework(source, device)
+
+    def convert(row: list[str]) -> Row:
+        told = framework.get(row[0])
+        return [told[4], told[5], float(row[1]), told[6], told[3], json.loads(told[7]) if told[7] else None] if told else []
+
+    return [row for row in source.rows(f"aicore_intermediate_{device}_detail.csv", convert) if row]
 
 
 _RATES = ("MFLOPs(10^6 cube)", "GFLOPS(10^9 cube)", "MFLOPs(10^6 vector)", "GFLOPS(10^9 vector)")

@@ -31,8 +31,7 @@ class Pipeline:
 
     def __init__(self, source: Source, device: str) -> None:
         """Read the file of stages; without it there are none."""
-        name = f"minddata_pipeline_raw_{device}.csv"
-        self.rows = [_row(row) for row in source.csv(name)[1]] if name in source else []
+        self.rows = source.rows(f"minddata_pipeline_raw_{device}.csv", _row)
         self._by_id = {row[0]: row for row in self.rows}
 
     def ask(self, condition: Condition | None = None) -> Answer:

@@ -12,6 +12,8 @@ from typing import Any
 from summarykit.profiler.queries import processors, queues
 from summarykit.profiler.queries.answer import Answer, Condition
 from summarykit.profiler.queries.cluster import Cluster
+from summarykit.profiler.queries.dynamic_shapes import KINDS as SHAPES
+from summarykit.profiler.queries.dynamic_shapes import dynamic_shapes
 from summarykit.profiler.queries.operators import KINDS, OLD_KINDS, UPSTREAM_KINDS, by_type, operators
 from summarykit.profiler.queries.pipeline import Pipeline
 from summarykit.profiler.queries.source import NotRecordedError, Source
@@ -157,9 +159,21 @@ class Queries:
         """The same by scope, as nodes and links; empty where it is not known."""
         return self._told("flops_scope_{}.json")
 
-    def dynamic_shapes(self) -> dict[str, Any]:
-        """Operators of each step where shapes change; empty where they do not."""
-        return self._told("dynamic_shape_info_{}.json")
+    def dynamic_shapes(self, kind: str | None = None, condition: Condition | None = None) -> dict[str, Any]:
+        """Operators of each step where shapes change; empty where they do not.
+
+        Args:
+            kind: ``"gpu_op_type_info"`` or ``"gpu_cuda_type_info"``; all that is told where not said.
+            condition: see ``dynamic_shapes.dynamic_shapes``.
+
+        Raises:
+            ValueError: there is no such kind, or the condition is none.
+        """
+        if kind is None:
+            return self._told("dynamic_shape_info_{}.json")
+        if kind not in SHAPES:
+            raise ValueError(f"kind must be one of {sorted(SHAPES)}, not {kind!r}")
+        return dynamic_shapes(self.source, self.device, SHAPES[kind], condition)
 
     def _told(self, name: str) -> dict[str, Any]:
         name = name.format(self.device)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import csv
 import gzip
-import io
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from summarykit.errors import SummaryKitError
 from summarykit.profiler.intermediate import render
+from summarykit.profiler.parsers.rows import csv_rows, each
 from summarykit.profiler.recording import Recording
 
 
@@ -21,8 +22,16 @@ class NotRecordedError(SummaryKitError, LookupError):
     """There is no data for this question; the message names the file that would hold it."""
 
 
+T = TypeVar("T")
+
+
 class Source:
-    """Files by name."""
+    """Files by name.
+
+    Attributes:
+        names: of the files.
+        skipped: what could not be read: reason -> count.
+    """
 
     def __init__(self, origin: str | os.PathLike[str] | Recording | Iterable[Recording]) -> None:
         """Look at what is there.
@@ -33,6 +42,7 @@ class Source:
         Raises:
             OSError: the folder cannot be read.
         """
+        self.skipped: Counter[str] = Counter()
         if isinstance(origin, str | os.PathLike):
             self._folder: Path | None = Path(origin)
             self._made: dict[str, str] = {}
@@ -69,8 +79,12 @@ class Source:
             NotRecordedError: there is none of this name.
         """
         csv.field_size_limit(min(sys.maxsize, 2**31 - 1))       # a queue's sizes are one cell
-        rows = [row for row in csv.reader(io.StringIO(self.text(name))) if row]
-        return (rows[0], rows[1:]) if rows else ([], [])
+        header, *rows = [row for row in csv_rows(f"\n{self.text(name)}", self.skipped, name) if row] or [[]]
+        return header, rows
+
+    def rows(self, name: str, convert: Callable[[list[str]], T]) -> list[T]:
+        """What ``convert`` makes of the rows of a csv file, if there is one; those at which it raises are left out and counted."""
+        return list(each(self.csv(name)[1], convert, self.skipped, f"rows of {name}")) if name in self else []
 
     def json(self, name: str) -> Any:
         """What a JSON file holds.

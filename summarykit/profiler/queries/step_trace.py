@@ -25,11 +25,15 @@ class StepTrace:
         Raises:
             NotRecordedError: there is none.
         """
-        self.columns, rows = source.csv(f"step_trace_raw_{device}_detail_time.csv")
-        self._rows = [{name: int(float(value)) for name, value in zip(self.columns[1:], row[1:], strict=False)} for row in rows]
-        self.size = max(len(rows) - 1, 0)
+        name = f"step_trace_raw_{device}_detail_time.csv"
+        self.columns, _ = source.csv(name)
+        self._rows = source.rows(name, self._row_of)
+        self.size = max(len(self._rows) - 1, 0)
         names = [f"step_trace_point_info_{device}.json", "step_trace_point_info.json"]
         self._points: Any = next((source.json(name) for name in names if name in source), {})
+
+    def _row_of(self, cells: list[str]) -> dict[str, int]:
+        return {name: int(float(value)) for name, value in zip(self.columns[1:], cells[1:], strict=True)}
 
     def ask(self, wanted: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Answer a question.
