@@ -82,6 +82,12 @@ def tensorboard_client(shared: Path) -> Callable[..., clients.Verdict]:
 
 
 @pytest.fixture(scope="session")
+def mindinsight_python() -> Path:
+    """The interpreter that has MindInsight."""
+    return viewer_python("mindinsight")
+
+
+@pytest.fixture(scope="session")
 def tensorboard_python() -> Path:
     """The interpreter that has TensorBoard."""
     return viewer_python("tensorboard")

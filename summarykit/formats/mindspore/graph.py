@@ -93,6 +93,9 @@ def _types(field: int, outputs: tuple[TensorType, ...]) -> bytes:
 
 
 def _type(found: TensorType) -> bytes:
+    """A ``TypeProto``; an empty one where nothing is known."""
+    if found == TensorType():
+        return b""
     dims = b"" if found.shape is None else wire.data(2, b"".join(wire.data(1, wire.integer(1, size)) for size in found.shape))
     return wire.integer(1, _TENSOR) + wire.data(2, wire.integer(1, NUMBERS.get(found.dtype, 0)) + dims)
 
