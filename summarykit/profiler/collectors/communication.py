@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from threading import get_ident
 from time import perf_counter_ns
@@ -53,6 +54,8 @@ class CommunicationInstrument(Instrument):
 
     def _collective(self, name: str, original: Any) -> Any:
         number = NAMES.number(name, Category.COMMUNICATION)
+        parameters = list(inspect.signature(original).parameters)
+        place = parameters.index("group") if "group" in parameters else len(parameters)
 
         @functools.wraps(original)
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -65,12 +68,14 @@ class CommunicationInstrument(Instrument):
             finally:
                 end = perf_counter_ns()
                 self._inside = False
-                self._record(number, kwargs.get("group"), args[0] if args else None, begun, end)
+                self.span((COMMUNICATION, get_ident(), begun, end))
+                if not kwargs.get("async_op"):    # when that is over is told to nobody
+                    group = args[place] if place < len(args) else kwargs.get("group")
+                    self._record(number, group, args[0] if args else None, begun, end)
 
         return call
 
     def _record(self, number: int, group: Any, tensor: Any, begun: int, end: int) -> None:
-        self.span((COMMUNICATION, get_ident(), begun, end))
         identity = _identity(group)
         sequence = self._sequence[identity] = self._sequence.get(identity, -1) + 1
         size = tensor.numel() * tensor.element_size() if hasattr(tensor, "element_size") else -1
@@ -114,7 +119,9 @@ class CommunicationInstrument(Instrument):
                 return original(*args, **kwargs)
             finally:
                 if self._arrived:
-                    self._record(number, None, None, self._arrived, perf_counter_ns())
+                    end = perf_counter_ns()
+                    self.span((COMMUNICATION, get_ident(), self._arrived, end))
+                    self._record(number, None, None, self._arrived, end)
 
         return backward
 

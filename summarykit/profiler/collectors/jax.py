@@ -3,81 +3,82 @@
 from __future__ import annotations
 
 import sys
+import threading
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
-from summarykit.profiler.collectors.collector import Collector, Site
-from summarykit.profiler.exclusive import claim, release
+from summarykit.profiler.collectors.bounded import BoundedTrace
+from summarykit.profiler.collectors.collector import Site
 
-_JAX = "JAX's profiler"
+SECONDS = 30.0
+"""Seconds that are traced at most: where nobody tells of steps, these are the limit."""
 
 
-class JaxTrace(Collector):
+class JaxTrace(BoundedTrace):
     """``jax.profiler.start_trace`` for the window, with each step annotated as ``train`` and its number."""
 
     key = "jax"
-    anywhere = False
+    what = "JAX's profiler"
+    period = 1.0
 
     def __init__(self, site: Site) -> None:
         """See ``Collector``."""
         super().__init__(site)
         self.path: Path = site.directory / f"{site.stem}.jax"
-        self._jax: Any = None
         self._annotation: Any = None
-        self._why = ""
+        self._began = 0.0
+        self._lock = threading.Lock()
 
     @classmethod
     def useful(cls) -> bool:
         """See ``Collector``: it is the program's framework, and not just loaded by another one."""
         return "jax" in sys.modules and "torch" not in sys.modules
 
-    def start(self) -> None:
-        """See ``Collector``."""
-        if not claim(_JAX, self):
-            self._why = "another window traces"
-            return
-        jax: Any = sys.modules["jax"]
-        try:
-            with self.cost.starting(self.site.tape):
-                jax.profiler.start_trace(str(self.path))
-        except RuntimeError as error:    # the program traces itself
-            self._why = str(error)
-            release(_JAX, self)
-            return
-        self._jax = jax
-        self.site.listeners.append(self)
+    def begin(self) -> None:
+        """See ``BoundedTrace``."""
+        self._profiler().start_trace(str(self.path))
+        self._began = monotonic()
 
-    def stop(self) -> None:
-        """See ``Collector``."""
-        if self._jax is None:
-            return
-        self.site.listeners.remove(self)
-        self.step_end(0)
-        try:
-            with self.cost.stopping(self.site.tape):
-                self._jax.profiler.stop_trace()
-        except RuntimeError as error:    # the program has ended it
-            self._why = str(error)
-        finally:
-            self._jax = None
-            release(_JAX, self)
+    def end(self) -> None:
+        """See ``BoundedTrace``."""
+        self._profiler().stop_trace()
 
-    def forget(self) -> None:
-        """See ``Collector``."""
-        self._jax = None
-        release(_JAX, self)
+    def tick(self) -> None:
+        """See ``Collector``: JAX may be traced from any thread."""
+        if monotonic() - self._began > SECONDS:
+            self.finish_trace(f"{SECONDS:g} seconds are enough")
+
+    def finish_trace(self, why: str) -> None:
+        """See ``BoundedTrace``."""
+        with self._lock:
+            super().finish_trace(why)
 
     def step_begin(self, step: int) -> None:
         """See ``StepListener``."""
-        self._annotation = self._jax.profiler.StepTraceAnnotation("train", step_num=step)
-        self._annotation.__enter__()
+        if self.running:
+            self._annotation = self._profiler().StepTraceAnnotation("train", step_num=step)
+            self._annotation.__enter__()
 
     def step_end(self, step: int) -> None:
         """See ``StepListener``."""
-        if self._annotation is not None:
-            self._annotation.__exit__(None, None, None)
-            self._annotation = None
+        self._leave_step()
+        super().step_end(step)
+
+    def stop(self) -> None:
+        """See ``Collector``."""
+        self._leave_step()
+        super().stop()
 
     def described(self) -> dict[str, Any]:
         """See ``Collector``."""
-        return {"trace": self.path.name if self.path.exists() else None, "ended": self._why or "the window ended"}
+        return {"trace": self.path.name if self.path.exists() else None, **super().described()}
+
+    @staticmethod
+    def _profiler() -> Any:
+        return sys.modules["jax"].profiler
+
+    def _leave_step(self) -> None:
+        annotation, self._annotation = self._annotation, None
+        if annotation is not None:
+            annotation.__exit__(None, None, None)

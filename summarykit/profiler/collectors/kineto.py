@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from summarykit.notices import logger
+from summarykit.profiler.collectors.bounded import STEPS
 from summarykit.profiler.collectors.collector import Collector, Site
 from summarykit.profiler.exclusive import claim, release
 
-STEPS = 20
-"""Steps that are traced at most: one of a large model takes a megabyte and more."""
 GROWTH = 48 << 20
 """Bytes that the process may grow by between ends of steps while it is traced: Kineto keeps all in memory, and needs five times that to
 write it."""

@@ -44,6 +44,10 @@ class System(Collector):
         for name, value in {**self._machine(), **self._own(), **self._of_workers()}.items():
             self.site.tape.counters.add((now, NAMES.number(name), float(value)))
 
+    def stop(self) -> None:
+        """See ``Collector``: a window that was too short for a look gets one."""
+        self.tick()
+
     def _machine(self) -> dict[str, float]:
         cores = self._psutil.cpu_percent(percpu=True)
         memory = self._psutil.virtual_memory()

@@ -1,0 +1,92 @@
+"""A framework's own trace, which keeps all in memory: it is ended after so many steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from summarykit.profiler.collectors.collector import Collector, Site
+from summarykit.profiler.exclusive import claim, release
+
+STEPS = 20
+"""Steps that are traced at most."""
+
+
+class BoundedTrace(Collector):
+    """Begun with the window, ended after ``STEPS`` steps or with the window; one in a process at a time."""
+
+    what: str
+    """Whose trace it is, for the log."""
+
+    def __init__(self, site: Site) -> None:
+        """See ``Collector``."""
+        super().__init__(site)
+        self.running = False
+        self._steps = 0
+        self._why = ""
+
+    def begin(self) -> None:
+        """Begin the trace.
+
+        Raises:
+            RuntimeError: the program traces itself.
+        """
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """End the trace, and have it written.
+
+        Raises:
+            RuntimeError: the program has ended it.
+        """
+        raise NotImplementedError
+
+    def start(self) -> None:
+        """See ``Collector``."""
+        if not claim(self.what, self):
+            self._why = "another window traces"
+            return
+        try:
+            with self.cost.starting(self.site.tape):
+                self.begin()
+        except BaseException as error:
+            self._why = str(error)
+            release(self.what, self)
+            raise
+        self.running = True
+        self.site.listeners.append(self)
+
+    def step_begin(self, step: int) -> None:
+        """See ``StepListener``."""
+
+    def step_end(self, step: int) -> None:
+        """See ``StepListener``."""
+        self._steps += 1
+        if self._steps >= STEPS:
+            self.finish_trace(f"{STEPS} steps are enough")
+
+    def stop(self) -> None:
+        """See ``Collector``."""
+        if self in self.site.listeners:
+            self.site.listeners.remove(self)
+        self.finish_trace("the window ended")
+
+    def finish_trace(self, why: str) -> None:
+        """End the trace if it runs."""
+        if self.running:
+            self.running, self._why = False, why
+            try:
+                with self.cost.stopping(self.site.tape):
+                    self.end()
+            except RuntimeError as error:
+                self._why = str(error)
+            finally:
+                release(self.what, self)
+
+    def forget(self) -> None:
+        """See ``Collector``."""
+        self.running = False
+        release(self.what, self)
+
+    def described(self) -> dict[str, Any]:
+        """See ``Collector``."""
+        return {"steps": self._steps, "ended": self._why}
