@@ -113,7 +113,10 @@ class Recording:
             ``steps`` (step int64, start, end int64 ns; fp_start, bp_end int64 ns or -1; reported step numbers are the training's own),
             ``phases`` (step, phase object, start, duration int64 ns),
             ``counters`` (time int64 ns, counter object, value float64): CPU, memory, queue sizes, GPU …,
-            ``operators`` (name, type object, side object "host" or "device", count int64, total float64 ms …): where there are no spans.
+            ``operators`` (name, type object, side object "host" or "device", count int64, total float64 ms …): where there are no spans,
+            ``collectives`` (sequence in its group, group int64, operation object, start, end int64 ns: arrival and departure of this rank),
+            ``samples`` (time int64 ns, lane, stack int64) and ``stacks`` (parent int64: the caller's place here or -1, frame object),
+            ``pipeline`` (op_id, parent int64, op_type object, num_workers, capacity int64, sizes object …): stages of the input.
         rank: of the process in a distributed run.
         world_size: number of its processes.
         clock_offset: nanoseconds to add to a time for the wall clock (epoch); None where unknown.
