@@ -13,7 +13,7 @@ import numpy as np
 
 from summarykit import __version__
 from summarykit.profiler.analysis.phases import SHOWN
-from summarykit.profiler.sheet import number, share, size
+from summarykit.profiler.sheet import counts_bytes, number, share, size
 from summarykit.profiler.timeline_svg import COLOURS, picture
 from summarykit.shapes import Array
 
@@ -63,7 +63,7 @@ def _tables(profile: Profile, several: str) -> Iterator[str]:
     yield _section(f"Idle between kernels, ms{several}", _table(profile.idle))
     yield _section(f"Python, ms{several}", _table(profile.python))
     yield _section(f"Memory, bytes{several}", _table(profile.memory))
-    yield _section(f"Meanwhile{several}", _table(profile.counters))
+    yield _section(f"Meanwhile{several}", _table(_spelled(profile.counters)))
 
 
 def _section(title: str, content: str) -> str:
@@ -140,6 +140,17 @@ def _table(table: Table, without: Sequence[str] | set[str] = ()) -> str:
     rows = ["".join(f"<td{_side(table[name])}>{_cell(name, table[name][row])}" for name in names) for row in range(min(table.rows, _ROWS))]
     more = f"<p class=note>{table.rows - _ROWS:,} more rows</p>" if table.rows > _ROWS else ""
     return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>{more}"
+
+
+def _spelled(counters: Table) -> Table:
+    """Counters as texts, those of bytes in units."""
+    units = [size if counts_bytes(name) else number for name in counters.get("counter", ())]
+    spelled = {
+        name: np.array([unit(value) for unit, value in zip(units, column, strict=True)], object)
+        for name, column in counters.items()
+        if name not in ("counter", "zero", "samples")
+    }
+    return type(counters)(counters | spelled)
 
 
 def _side(column: Array) -> str:

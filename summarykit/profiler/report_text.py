@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summarykit.profiler.analysis.phases import SHOWN
-from summarykit.profiler.sheet import bar, cut, number, share, sheet, size, wrapped
+from summarykit.profiler.sheet import bar, counts_bytes, cut, number, share, sheet, size, wrapped
 
 if TYPE_CHECKING:
     from summarykit.profiler.analysis.profile import Profile
@@ -157,7 +157,8 @@ def _counters(profile: Profile) -> Iterator[str]:
     if found.rows:
         yield "\nmeanwhile"
         names = ("mean", "min", "median", "p90", "max", "last")
-        rows = [[cut(found["counter"][row], 40), *(number(found[name][row]) for name in names)] for row in range(found.rows)]
+        units = [size if counts_bytes(name) else number for name in found["counter"]]
+        rows = [[cut(found["counter"][row], 40), *(unit(found[name][row]) for name in names)] for row, unit in enumerate(units)]
         yield from sheet(["<", *names], rows)
 
 

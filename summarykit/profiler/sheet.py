@@ -53,6 +53,11 @@ def size(value: float) -> str:
     return f"{value:.0f} {units[place]}" if not place or abs(value) >= 99.5 else f"{value:.1f} {units[place]}"
 
 
+def counts_bytes(counter: str) -> bool:
+    """Whether a counter is in bytes, by its name."""
+    return counter.rpartition("/")[2].startswith(("memory", "read", "written", "bytes", "allocated", "reserved"))
+
+
 def bar(value: float, width: int = 24) -> str:
     """A share as a bar; what is not 0 is seen."""
     eighths = math.ceil(min(max(value, 0.0), 1.0) * width * 8) if math.isfinite(value) else 0

@@ -24,21 +24,44 @@ class Nesting:
             spans: all spans.
             chosen: int64 indexes of those that count; everything here is in their order.
         """
-        self._order, lane, start, end = _sorted(spans, chosen)
-        depth = _depth(lane, start, end)
-        parent = _parent(depth, lane)
+        self._scale = _Scale(spans, chosen)
+        self._order, self._start, self._end = _sorted(spans, chosen, self._scale)
+        depth = _depth(self._start, self._end)
+        self._parent = parent = _parent(depth, self._start, self._end)
         inner = np.zeros(len(chosen), np.int64)
         child = np.flatnonzero(parent >= 0)
-        within = np.minimum(end[child], end[parent[child]]) - start[child]
-        np.add.at(inner, parent[child], np.maximum(within, 0))
+        np.add.at(inner, parent[child], np.minimum(self._end[child], self._end[parent[child]]) - self._start[child])
         self.depth = self._unsorted(depth)
         self.above = self._unsorted(np.where(parent >= 0, self._order[parent], -1))
-        self.self_time = self._unsorted(np.maximum(end - start - inner, 0))
+        self.self_time = self._unsorted(np.maximum(spans.duration[chosen][self._order] - inner, 0))
+
+    def around(self, lane: Array, time: Ints) -> Ints:
+        """Place in ``chosen`` of the innermost span of a lane that is open at a time, for each of them; -1 where there is none."""
+        moment, known = self._scale.moments(lane, time), self._scale.has(time)
+        place = np.where(known, np.searchsorted(self._start, moment, side="right") - 1, -1)
+        while len(left := np.flatnonzero((place >= 0) & (self._end[place] <= moment))):
+            place[left] = self._parent[place[left]]
+        return np.where(place >= 0, self._order[place], -1)
 
     def _unsorted(self, column: Ints) -> Ints:
         found = np.empty_like(column)
         found[self._order] = column
         return found
+
+
+class _Scale:
+    """One axis on which the lanes lie one behind the other."""
+
+    def __init__(self, spans: Spans, chosen: Array) -> None:
+        start = spans.start[chosen]
+        self._base = int(start.min()) if len(start) else 0
+        self._width = int((start + np.maximum(spans.duration[chosen], 1)).max()) - self._base + 1 if len(start) else 0
+
+    def moments(self, lane: Array, time: Ints) -> Ints:
+        return time - self._base + lane.astype(np.int64) * self._width
+
+    def has(self, time: Ints) -> Array:
+        return (time >= self._base) & (time < self._base + self._width)
 
 
 def outermost(key: Array, above: Ints) -> Array:
@@ -55,34 +78,33 @@ def outermost(key: Array, above: Ints) -> Array:
     return ~inside
 
 
-def _sorted(spans: Spans, chosen: Array) -> tuple[Ints, Ints, Ints, Ints]:
-    """Order by lane and start, what is longer first; and the columns in that order."""
-    lane, start = spans.lane[chosen].astype(np.int64), spans.start[chosen]
-    end = start + spans.duration[chosen]
-    order = np.lexsort((-end, start, lane))
-    return order, lane[order], start[order], end[order]
+def _sorted(spans: Spans, chosen: Array, scale: _Scale) -> tuple[Ints, Ints, Ints]:
+    """The order by lane and start, what is longer first, and start and end on the scale, in that order.
+
+    What has no length is given one: it is open where it begins.
+    """
+    start, length = scale.moments(spans.lane[chosen], spans.start[chosen]), np.maximum(spans.duration[chosen], 1)
+    order = np.lexsort((-length, start))
+    start = start[order]
+    return order, start, start + length[order]
 
 
-def _depth(lane: Ints, start: Ints, end: Ints) -> Ints:
-    """How many spans of the lane are open where each begins: those begun before it less those that have ended."""
-    if not len(lane):
-        return np.empty(0, np.int64)
-    base = start.min()
-    width = int(end.max() - base) + 2
-    shift = lane * width - base    # lanes one behind the other
-    end = np.where(end > start, end, start + 1)    # what has no length is open where it begins
-    ended = np.searchsorted(np.sort(end + shift), start + shift, side="right")
-    return np.maximum(np.arange(len(lane)) - ended, 0)
+def _depth(start: Ints, end: Ints) -> Ints:
+    """How many spans are open where each begins: those begun before it less those that have ended."""
+    ended = np.searchsorted(np.sort(end), start, side="right")
+    return np.maximum(np.arange(len(start)) - ended, 0)
 
 
-def _parent(depth: Ints, lane: Ints) -> Ints:
-    """The last span before it that is one level up, level by level."""
+def _parent(depth: Ints, start: Ints, end: Ints) -> Ints:
+    """The last span before it that is one level up, level by level, if it is open still."""
     parent = np.full(len(depth), -1)
-    above = np.flatnonzero(depth == 0)
-    for level in range(1, int(depth.max(initial=0)) + 1):
-        here = np.flatnonzero(depth == level)
+    levels = np.argsort(depth, kind="stable")
+    edges = np.searchsorted(depth[levels], np.arange(int(depth.max(initial=0)) + 2))
+    for level in range(1, len(edges) - 1):
+        above, here = levels[edges[level - 1] : edges[level]], levels[edges[level] : edges[level + 1]]
         place = np.searchsorted(above, here) - 1
-        found = np.where(place >= 0, above[place], -1) if len(above) else np.full(len(here), -1)
-        parent[here] = np.where((found >= 0) & (lane[found] == lane[here]), found, -1)
-        above = here
+        found = above[place] if len(above) else np.full(len(here), -1)
+        known = (place >= 0) & (found >= 0)
+        known &= end[found] > start[here]
+        parent[here] = np.where(known, found, -1)
     return parent

@@ -28,7 +28,7 @@ def operators(recording: Recording) -> Table:
     host = np.flatnonzero(spans.of(*HOST) & ~on_device)
     device = np.flatnonzero(spans.of(*DEVICE) & on_device)
     nesting = Nesting(spans, host)
-    launched = _launched(spans, host, device)
+    launched = _launched(spans, nesting, len(host), device)
     rows = [
         _side(spans, host, "host", nesting.self_time, outermost(spans.name[host], nesting.above), launched),
         _side(spans, device, "device", spans.duration[device], np.ones(len(device), np.bool_), spans.duration[device]),
@@ -60,17 +60,17 @@ def _side(spans: Spans, chosen: Ints, side: str, own: Ints, counted: Array, devi
     return Table({name: column[order] for name, column in found.items()})
 
 
-def _launched(spans: Spans, host: Ints, device: Ints) -> Ints:
+def _launched(spans: Spans, nesting: Nesting, count: int, device: Ints) -> Ints:
     """Device time that each host operator launched itself: by the innermost operator around the call that launched it."""
-    found = np.zeros(len(host), np.int64)
+    found = np.zeros(count, np.int64)
     calls = np.flatnonzero(spans.of(Category.RUNTIME) & ~on_devices(spans) & (spans.correlation >= 0))
-    if not (len(calls) and len(device) and len(host)):
+    if not (len(calls) and len(device) and count):
         return found
     calls = calls[np.argsort(spans.correlation[calls], kind="stable")]
     place = np.searchsorted(spans.correlation[calls], spans.correlation[device]).clip(0, len(calls) - 1)
     known = spans.correlation[calls[place]] == spans.correlation[device]
-    both = np.append(host, calls[place[known]])    # the calls come last, so that an operator of the same start is around them
-    above = Nesting(spans, both).above[len(host) :]
-    inside = (above >= 0) & (above < len(host))
-    np.add.at(found, above[inside], spans.duration[device[known]][inside])
+    call, device = calls[place[known]], device[known]
+    around = nesting.around(spans.lane[call], spans.start[call])
+    inside = around >= 0
+    np.add.at(found, around[inside], spans.duration[device[inside]])
     return found

@@ -40,9 +40,9 @@ _COLLECTIVE_KERNEL = re.compile(r"(nccl|rccl).*kernel", re.IGNORECASE)
 _MARKS = (b'"schemaVersion"', b'"deviceProperties"', b'"distributedInfo"', b'"External id"', b'"cpu_op"', b'"user_annotation"')
 _WANTED = Wanted(
     instant="[memory]",
-    instant_arguments=("Bytes", "Total Allocated", "Total Reserved", "Device Type", "Device Id", "Addr"),
+    instant_arguments=("Bytes", "Total Allocated", "Device Type", "Device Id"),
     measured=Category.KERNEL,
-    measures=("device", "stream", "est. achieved occupancy %", "blocks per SM", "External id", "external id"),
+    measures=("device", "est. achieved occupancy %", "blocks per SM"),
     detailed=Category.COMMUNICATION,
     details=("Collective name", "Process Group Name", "Process Group Ranks", "Seq", "Rank", "Group size"),
 )
@@ -116,20 +116,13 @@ def _steps(spans: Spans) -> Table:
 
 def _memory(found: Table) -> Table:
     device = np.where(found["Device Type"] == 0, -1, found["Device Id"])
-    return Table(
-        time=found["time"],
-        device=np.nan_to_num(device, nan=-1).astype(np.int64),
-        address=found["Addr"],
-        bytes=found["Bytes"],
-        allocated=found["Total Allocated"],
-        reserved=found["Total Reserved"],
-    )
+    number = np.nan_to_num(device, nan=-1).astype(np.int64)
+    return Table(time=found["time"], device=number, bytes=found["Bytes"], allocated=found["Total Allocated"])
 
 
 def _kernels(found: Table) -> Table:
-    external = np.where(np.isnan(found["External id"]), found["external id"], found["External id"])
-    names = {"device": found["device"], "occupancy": found["est. achieved occupancy %"], "blocks_per_sm": found["blocks per SM"]}
-    return Table(span=found["span"], **names, external=external)
+    names = {"device": "device", "occupancy": "est. achieved occupancy %", "blocks_per_sm": "blocks per SM"}
+    return Table(span=found["span"], **{name: found[argument] for name, argument in names.items()})
 
 
 def _collectives(details: dict[int, dict[str, Any]]) -> Table:
