@@ -62,7 +62,7 @@ class Callbacks(keras.callbacks.Callback):
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         """A batch has ended, or the last of those of one execution."""
         # The last execution of an epoch may hold fewer batches than its number says.
-        self._batches = self._batches_before_epoch + min(batch + 1, self.params["steps"] or batch + 1)
+        self._batches = self._batches_before_epoch + min(batch + 1, self._told("steps") or batch + 1)
         self.driver.step_end(logs, step=self._batches // self._per_update)
         if self.driver.stop_requested:
             self._model.stop_training = True
@@ -90,12 +90,16 @@ class Callbacks(keras.callbacks.Callback):
         self._per_update = getattr(optimizer, "gradient_accumulation_steps", None) or 1
         done = self._updates()
         self._batches = done * self._per_update
-        epochs, batches = self.params["epochs"] - epoch, self.params["steps"]
+        epochs, batches = max(0, (self._told("epochs") or 0) - epoch), self._told("steps")
         self.driver.train_begin(
-            initial_step=done, initial_epoch=epoch, epoch_num=epochs, loss_kind="running_mean",
+            initial_step=done, initial_epoch=epoch, epoch_num=epochs or None, loss_kind="running_mean",
             batch_num=None if batches is None else batches // self._per_update,
-            last_step_num=None if batches is None else done + epochs * batches // self._per_update, **self._about(),
+            last_step_num=done + epochs * batches // self._per_update if epochs and batches else None, **self._about(),
         )  # fmt: skip
+
+    def _told(self, name: str) -> int | None:
+        """What ``fit`` says of its length; None where it does not know, and in a loop that is not Keras' own."""
+        return (self.params or {}).get(name)
 
     def _updates(self, counted: int = 0) -> int:
         """Updates that the model's optimizer has done; where it has none, those counted."""

@@ -21,6 +21,7 @@ import hashlib, json, sys
 import keras, numpy as np
 from summarykit import Callback
 from summarykit.integrations.keras import Callbacks, SummaryCollector
+from summarykit.training.callback import HOOKS
 
 random = np.random.default_rng(0)
 images, labels = random.normal(size=(32, 6, 6, 1)).astype("f4"), random.integers(0, 3, 32)
@@ -91,6 +92,31 @@ def evaluated(where):
     fit(net)
     return {"loss": net.evaluate(images, labels, verbose=0, callbacks=[SummaryCollector(where)], return_dict=True)["loss"]}
 
+class Journal(Callback):
+    def __init__(self):
+        self.calls = []
+
+for hook in HOOKS:
+    setattr(Journal, hook, lambda self, context, hook=hook: self.calls.append(f"{hook[3:]} {context.original_args().cur_step_num}"))
+
+def order(where):
+    journal = Journal()
+    fit(built(), Callbacks(journal), epochs=1, batch_size=16, validation_data=(images[:8], labels[:8]))
+    return {"calls": ", ".join(journal.calls)}
+
+def own_loop(where):
+    """A loop of one's own that calls Keras' callbacks, and tells them nothing."""
+    net, collector = built(), SummaryCollector(where, collect_freq=1)
+    callbacks = keras.callbacks.CallbackList([collector], model=net)
+    callbacks.on_train_begin()
+    for epoch in range(2):
+        callbacks.on_epoch_begin(epoch)
+        for batch in range(2):
+            callbacks.on_train_batch_begin(batch)
+            callbacks.on_train_batch_end(batch, {"loss": net.train_on_batch(images[:8], labels[:8], return_dict=True)["loss"]})
+        callbacks.on_epoch_end(epoch)
+    callbacks.on_train_end()
+
 class Stops(Callback):
     def on_train_step_end(self, run_context):
         if run_context.original_args().cur_step_num == 3:
@@ -104,7 +130,7 @@ def several(where):
         fit(built(steps_per_execution=3), SummaryCollector(where, collect_freq=1))
 
 if __name__ == "__main__":
-    scenarios = (plain, ours, every, accumulated, breaks, twice, after_failure, evaluated, stops, several)
+    scenarios = (plain, ours, every, accumulated, breaks, twice, after_failure, evaluated, order, own_loop, stops, several)
     print("FACTS" + json.dumps({each.__name__: each(f"{sys.argv[1]}/{each.__name__}") for each in scenarios}))
 '''
 Done = namedtuple("Done", "folder facts backend stderr")
@@ -178,6 +204,17 @@ def test_an_evaluation_of_its_own_is_at_the_models_step(done):
     run = Run(done.folder / "evaluated")
     assert steps(run, "eval/loss") == [8]
     assert run.scalars("eval/loss").value.tolist() == pytest.approx([done.facts["evaluated"]["loss"]])
+
+
+def test_the_order_of_the_hooks(done):
+    assert done.facts["order"]["calls"] == (
+        "train_begin 0, train_epoch_begin 0, train_step_begin 1, train_step_end 1, train_step_begin 2, train_step_end 2, "
+        "eval_begin 0, eval_epoch_begin 0, eval_epoch_end 0, eval_end 0, train_epoch_end 2, train_end 2"
+    )
+
+
+def test_a_loop_that_tells_nothing_of_its_length(done):
+    assert steps(Run(done.folder / "own_loop"), "loss") == [1, 2, 3, 4]
 
 
 def test_our_callbacks_stop_the_training(done):

@@ -109,3 +109,10 @@ def test_estimators(tmp_path):
     names = Run(tmp_path).tags()["scalar"]
     (tag,) = (name for name in names if name.endswith("/binary_logloss"))
     assert steps(Run(tmp_path), tag) == [1, 2, 3]
+
+
+def test_the_order_of_the_hooks():
+    journal = Journal()
+    train(Callbacks(journal), rounds=2)
+    steps = ", ".join(f"train_step_begin {step}, train_step_end {step}" for step in (1, 2))
+    assert journal.text() == f"train_begin 0, train_epoch_begin 0, {steps}, train_epoch_end 2, train_end 2"

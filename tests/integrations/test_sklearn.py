@@ -163,3 +163,10 @@ def test_what_an_estimator_remembers_is_replayed(model, tmp_path):
 def test_an_estimator_that_remembers_nothing_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"loss_curve_.*got LogisticRegression"):
         replay(LogisticRegression().fit(X, Y), SummaryCollector(tmp_path))
+
+
+def test_the_order_of_the_hooks():
+    journal = Journal()
+    LogisticRegression(max_iter=2).set_callbacks(Callbacks(journal)).fit(X, Y)
+    steps = ", ".join(f"train_step_begin {step}, train_step_end {step}" for step in (1, 2))
+    assert journal.text() == f"train_begin 0, train_epoch_begin 0, {steps}, train_epoch_end 2, train_end 2"

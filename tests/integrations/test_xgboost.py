@@ -111,3 +111,10 @@ def test_a_linear_model(tmp_path):
     params = {"booster": "gblinear", "objective": "multi:softmax", "num_class": 3, "nthread": 1}
     xgboost.train(params, xgboost.DMatrix(X, random.integers(0, 3, 120)), 2, callbacks=[SummaryCollector(tmp_path)])
     assert Run(tmp_path).tensors("feature_importance/weight").at(2).shape == (4,)
+
+
+def test_the_order_of_the_hooks():
+    journal = Journal()
+    train(Callbacks(journal), rounds=2)
+    steps = ", ".join(f"train_step_begin {step}, train_step_end {step}" for step in (1, 2))
+    assert journal.text() == f"train_begin 0, train_epoch_begin 0, {steps}, train_epoch_end 2, train_end 2"
