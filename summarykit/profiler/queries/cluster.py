@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from summarykit.profiler.parsers.rows import number
 from summarykit.profiler.queries.answer import Answer, Condition, Row, ordered, paged
 from summarykit.profiler.queries.source import NotRecordedError, Source
 
@@ -61,19 +62,18 @@ class Cluster:
         }
 
     def _total(self) -> str | int:
-        for rank in self.ranks:
-            rows = self._source.csv(f"step_trace_raw_{rank}_detail_time.csv")[1]
-            return rows[-2][0] if len(rows) > 1 else 0
-        return 0
+        rows = self._source.csv(f"step_trace_raw_{self.ranks[0]}_detail_time.csv")[1] if self.ranks else []
+        return rows[-2][0] if len(rows) > 1 else 0
 
     def stage_of(self, rank: int) -> int:
         """The stage of the pipeline that a rank works for, from 1 on."""
         return rank // max(self.size // self.stages, 1) + 1
 
     def _steps(self, rank: int, step: int) -> list[float]:
-        columns, rows = self._source.csv(f"step_trace_raw_{rank}_detail_time.csv")
-        row = dict(zip(columns, rows[step - 1], strict=False))
-        return [round(float(row[name]) / 1e5, 4) for name in ("iteration_interval", "fp_and_bp", "tail", "total")]
+        name = f"step_trace_raw_{rank}_detail_time.csv"
+        columns, rows = self._source.csv(name)
+        row = dict(zip(columns, _at(rows, step, name), strict=False))
+        return [_number(row.get(part), name, 1e5) for part in ("iteration_interval", "fp_and_bp", "tail", "total")]
 
     def bottleneck(self, rank: int, step: int = 0) -> list[float]:
         """The interval of a rank, then what its file of the analysis says, in ms.
@@ -81,8 +81,9 @@ class Cluster:
         Raises:
             NotRecordedError: there is no such file.
         """
-        _, rows = self._source.csv(f"{self._device}_cluster_analyse_{self.mode}_{self.stages}_{self.size}_{rank}.csv")
-        return [self._steps(rank, step)[0], *map(float, rows[step - 1])]
+        name = f"{self._device}_cluster_analyse_{self.mode}_{self.stages}_{self.size}_{rank}.csv"
+        row = _at(self._source.csv(name)[1], step, name)
+        return [self._steps(rank, step)[0], *(_number(cell, name) for cell in row)]
 
     def flops(self) -> list[dict[str, Any]]:
         """Floating-point operations of each rank that knows them, with ``FLOPs_norm``: relative to the rank that has most."""
@@ -90,7 +91,7 @@ class Cluster:
         for rank in self.ranks:
             name = f"flops_summary_{rank}.json"
             if name in self._source:
-                told = self._source.json(name)
+                told = {key: value for key, value in self._source.object(name).items() if number(value)}
                 found.append({"rank_id": rank, **told, "FLOPs": told.get("FLOPs") or told.get("cube_FLOPs", 0) + told.get("vec_FLOPs", 0)})
         most = max((each["FLOPs"] for each in found), default=0)
         return [{**each, "FLOPs_norm": each["FLOPs"] / most if most else 0.0} for each in found]
@@ -108,7 +109,7 @@ class Cluster:
         Raises:
             NotRecordedError: a rank does not know it.
         """
-        told = {rank: self._source.json(f"memory_usage_summary_{rank}.json") for rank in self.ranks}
+        told = {rank: self._source.object(f"memory_usage_summary_{rank}.json") for rank in self.ranks}
         return [{"rank_id": rank, "capacity": each.get("capacity"), "peak_mem": each.get("peak_mem")} for rank, each in told.items()]
 
     def communication(self, wanted: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -129,11 +130,13 @@ class Cluster:
         return {"total_step_num": total, "communication": infos, "size": len(infos)}
 
     def _communication(self, rank: int, step: int) -> list[Any]:
-        number = str(step) if int(step) else _AVERAGE
-        for row in self._source.csv(f"hccl_raw_{rank}.csv")[1]:
-            if row[0] == number:
-                return [float(row[1]), float(row[2]), *map(json.loads, row[3:5])]
-        raise NotRecordedError(f"hccl_raw_{rank}.csv has no step {step}")
+        wanted = str(step) if int(step) else _AVERAGE
+        name = f"hccl_raw_{rank}.csv"
+        rows = self._source.rows(name, lambda row: _communicated(row) if row[0] == wanted else [])
+        found = next((row for row in rows if row), None)
+        if found is None:
+            raise NotRecordedError(f"no {name} in the profile, or no step {step} in it")
+        return found
 
     def links(self, condition: Condition | None = None) -> Answer:
         """What went over each link.
@@ -199,6 +202,28 @@ class Cluster:
             told[0] += info[5]
             told[1] += info[1] + info[2]
         return [{"stage_id": stage, "rate": part / whole if whole else 0.0} for stage, (part, whole) in sums.items()]
+
+
+def _at(rows: list[list[str]], step: int, name: str) -> list[str]:
+    """The row of a step; the last one, which is the average, for 0."""
+    if not 0 <= step <= len(rows) or not rows:
+        raise NotRecordedError(f"{name} has no step {step}")
+    return rows[step - 1]
+
+
+def _number(cell: str | None, name: str, unit: float | None = None) -> float:
+    try:
+        value = float(cell or "")
+    except ValueError as error:
+        raise NotRecordedError(f"{name}: {cell!r} is no number") from error
+    return round(value / unit, 4) if unit else value
+
+
+def _communicated(row: list[str]) -> list[Any]:
+    links, *operators = map(json.loads, row[3:5])
+    if not isinstance(links, dict) or not all(isinstance(kinds, dict) for kinds in links.values()):
+        raise ValueError(f"no links: {row[3]!r}")
+    return [float(row[1]), float(row[2]), links, *operators]
 
 
 def _links(info: Mapping[str, Mapping[str, list[float]]]) -> list[Row]:

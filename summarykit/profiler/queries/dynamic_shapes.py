@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from summarykit.profiler.parsers.rows import listed
 from summarykit.profiler.queries.answer import Condition, ask
 from summarykit.profiler.queries.source import Source
 
@@ -47,16 +48,25 @@ def dynamic_shapes(source: Source, device: str, kind: Kind, condition: Condition
         ValueError: the condition is none.
     """
     name = f"dynamic_shape_info_{device}.json"
-    content = source.json(name) if name in source else {}
+    content = source.object(name) if name in source else {}
     wanted = dict((condition or {}).get("filter_condition") or {})
     step = str((wanted.pop("step_filter", None) or ["1"])[0])
     chosen = wanted.pop("dispaly_op_type", None)
-    found = content.get(kind.rows, {}).get(step) or []
-    answer = ask(kind.columns, [list(row.values()) for row in found], {**(condition or {}), "filter_condition": wanted})
-    steps = content.get(kind.types, {}) if found else {}
+    found = [list(row.values()) for row in listed(_mapping(content.get(kind.rows)), step) if isinstance(row, dict)]
+    rows = [row for row in found if len(row) == len(kind.columns)]
+    answer = ask(kind.columns, rows, {**(condition or {}), "filter_condition": wanted})
+    steps = {number: _mapping(told) for number, told in _mapping(content.get(kind.types)).items()} if rows else {}
     types = list(steps.get(step, {}))
     return {**answer.to_dict(), "all_type": types, "filter_type": _times(steps, types[:SHOWN] if chosen is None else chosen)}
 
 
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
 def _times(steps: Mapping[str, Mapping[str, list[float]]], types: list[str]) -> dict[str, list[float]]:
-    return {name: [told[name][AVERAGE] if name in told else 0 for told in steps.values()] for name in types}
+    return {name: [_average(told.get(name)) for told in steps.values()] for name in types}
+
+
+def _average(told: Any) -> float:
+    return told[AVERAGE] if isinstance(told, list) and len(told) > AVERAGE else 0

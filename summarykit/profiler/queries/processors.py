@@ -6,6 +6,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from typing import Any
 
+from summarykit.profiler.parsers.mindspore.queue_log import QUEUE
+from summarykit.profiler.parsers.rows import int64, listed, number
 from summarykit.profiler.queries.source import Source
 
 OTHER = -1                # the stage under which a file counts what is of no stage
@@ -26,16 +28,17 @@ def processors(source: Source, device: str, wanted: Mapping[str, int] | None = N
     Raises:
         NotRecordedError: nothing was recorded.
     """
-    content = source.json(f"minddata_cpu_utilization_{device}.json")
+    content = source.object(f"minddata_cpu_utilization_{device}.json")
     batches = _batches(source, device)
-    steps = [_step(float(time), batches) for time in content["time_stamp"][1:]] if batches else []
+    stamps = [float(time) for time in listed(content, "time_stamp") if number(time)]
+    steps = [_step(time, batches) for time in stamps[1:]] if batches else []
     total = len(batches) or _steps(source, device)
     wanted = wanted or {}
     window = _window(steps, wanted.get("start_step", 1), wanted.get("end_step", total))
     return {
         "sampling_interval": content.get("sampling_interval"), "step_info": steps[window], "step_total_num": total,
-        "cpu_processor_num": content.get("cpu_processor_num"), "device_info": _means(content.get("device_info", {}), window),
-        "process_info": _means(content.get("process_info", {}), window), "op_info": _stages(source, device, content, window),
+        "cpu_processor_num": content.get("cpu_processor_num"), "device_info": _means(content.get("device_info"), window),
+        "process_info": _means(content.get("process_info"), window), "op_info": _stages(source, device, content, window),
     }
 
 
@@ -45,17 +48,17 @@ def idle(source: Source, device: str) -> float:
     Raises:
         NotRecordedError: nothing was recorded.
     """
-    values = source.json(f"minddata_cpu_utilization_{device}.json").get("device_info", {}).get("idle_utilization")
-    return round(sum(values) / len(values)) if values else 100
+    told = _means(source.object(f"minddata_cpu_utilization_{device}.json").get("device_info"), slice(None)).get("idle_utilization")
+    return told["avg_value"] if told and told["metrics"] else 100
 
 
 def _batches(source: Source, device: str) -> list[tuple[str, float]]:
     """Number, counted from 1, and time of each batch that left the queue."""
     for name in (f"device_queue_profiling_{device}.txt", f"dataset_iterator_profiling_{device}.txt"):
         if name in source:
-            lines = [line.split() for line in source.text(name).splitlines() if line.strip()]
-            first = int(lines[0][2]) - 1 if lines else 0
-            return [(str(int(line[2]) - first), float(line[4])) for line in lines if line[0] == "1" and len(line) > 4]
+            rows = source.lines(name, lambda words: (words[0] == str(QUEUE), int64(words[2]), int64(words[4]) if len(words) > 4 else None))
+            first = rows[0][1] - 1 if rows else 0
+            return [(str(batch - first), time) for queue, batch, time in rows if queue and time is not None]
     return []
 
 
@@ -81,21 +84,22 @@ def _window(steps: list[Any], first: int, last: int) -> slice:
     return slice(bisect_left(numbers, first), bisect_right(numbers, last)) if numbers else slice(None)
 
 
-def _means(counters: Mapping[str, list[float]], window: slice) -> dict[str, Any]:
-    chosen = {name: values[window] for name, values in counters.items()}
+def _means(counters: Any, window: slice) -> dict[str, Any]:
+    told = counters if isinstance(counters, dict) else {}
+    chosen = {name: [value for value in values if number(value)][window] for name, values in told.items() if isinstance(values, list)}
     return {name: {"metrics": values, "avg_value": round(sum(values) / len(values)) if values else 0} for name, values in chosen.items()}
 
 
 def _stages(source: Source, device: str, content: Mapping[str, Any], window: slice) -> dict[str, Any]:
-    pipeline = source.json(f"pipeline_profiling_{device}.json") if f"pipeline_profiling_{device}.json" in source else {}
-    workers = {stage.get("op_id"): stage.get("num_workers") for stage in pipeline.get("op_info") or ()}
+    pipeline = source.object(f"pipeline_profiling_{device}.json") if f"pipeline_profiling_{device}.json" in source else {}
+    workers = {str(stage.get("op_id")): stage.get("num_workers") for stage in listed(pipeline, "op_info") if isinstance(stage, dict)}
     total = {"user_utilization": 0, "sys_utilization": 0}
     stages = []
-    for stage in content.get("op_info") or ():
-        if str(stage.get("op_id")) == str(OTHER):
+    for stage in listed(content, "op_info"):
+        if not isinstance(stage, dict) or str(stage.get("op_id")) == str(OTHER):
             continue
-        metrics = _means(stage["metrics"], window)
+        metrics = _means(stage.get("metrics"), window)
         for name, values in metrics.items():
             total[name] = total.get(name, 0) + values["avg_value"]
-        stages.append({"metrics": metrics, "op_id": stage["op_id"], "num_workers": workers.get(stage["op_id"])})
+        stages.append({"metrics": metrics, "op_id": stage.get("op_id"), "num_workers": workers.get(str(stage.get("op_id")))})
     return {"op_list": stages, "total_op_avg_value": total}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -141,14 +140,14 @@ class Queries:
     def timeline_summary(self) -> dict[str, Any]:
         """Numbers about the timeline: total_time (µs), num_of_streams, num_of_ops, op_exe_times, max_scope_name_num."""
         found = [f"{kind}timeline_summary_{self.device}.json" for kind in ("ascend_", "gpu_", "cpu_", "")]
-        told: dict[str, Any] = next((self.source.json(name) for name in found if name in self.source), {})
+        told: dict[str, Any] = next((self.source.object(name) for name in found if name in self.source), {})
         return {**told, "max_scope_name_num": told.get("max_scope_name_num", 0)}
 
     def timeline(self) -> list[dict[str, Any]]:
         """Events of the timeline; none where there is none. Old files have a comma too much at their end."""
         for name in (f"{kind}timeline_display_{self.device}.json" for kind in ("ascend_", "gpu_", "cpu_", "")):
             if name in self.source:
-                return list(json.loads(re.sub(r",\s*\]\s*$", "]", self.source.text(name))))
+                return self.source.events(name)
         return []
 
     def flops_summary(self) -> dict[str, Any]:
@@ -177,7 +176,7 @@ class Queries:
 
     def _told(self, name: str) -> dict[str, Any]:
         name = name.format(self.device)
-        return dict(self.source.json(name)) if name in self.source else {}
+        return self.source.object(name) if name in self.source else {}
 
     def memory_summary(self) -> dict[str, Any]:
         """Memory of the device: capacity and peak_mem (GiB) and so on.
@@ -185,7 +184,7 @@ class Queries:
         Raises:
             NotRecordedError: it is not known.
         """
-        return dict(self.source.json(f"memory_usage_summary_{self.device}.json"))
+        return self.source.object(f"memory_usage_summary_{self.device}.json")
 
     def memory_graphics(self) -> dict[str, Any]:
         """Memory while each node of each graph runs: graph -> nodes and lines.
@@ -193,8 +192,12 @@ class Queries:
         Raises:
             NotRecordedError: it is not known.
         """
-        graphs = self.source.json(f"memory_usage_details_{self.device}.json")
+        graphs = self._graphs()
         return {number: {name: value for name, value in graph.items() if name != "breakdowns"} for number, graph in graphs.items()}
+
+    def _graphs(self) -> dict[str, dict[str, Any]]:
+        graphs = self.source.object(f"memory_usage_details_{self.device}.json")
+        return {number: graph for number, graph in graphs.items() if isinstance(graph, dict)}
 
     def memory_breakdowns(self, graph: int, node: int) -> list[Any]:
         """The tensors that are in memory while a node runs.
@@ -202,7 +205,7 @@ class Queries:
         Raises:
             NotRecordedError: it is not known.
         """
-        for told in self.source.json(f"memory_usage_details_{self.device}.json").values():
+        for told in self._graphs().values():
             if str(told.get("graph_id")) == str(graph) and 0 <= node < len(told.get("breakdowns") or ()):
                 return list(told["breakdowns"][node])
         raise NotRecordedError(f"no graph {graph} with a node {node}")

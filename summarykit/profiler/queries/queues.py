@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from summarykit.profiler.parsers.mindspore.queue_log import BATCH_TOTAL, PIPELINE_GET, PUSH, QUEUE, TIME
+from summarykit.profiler.parsers.rows import int64
 from summarykit.profiler.queries.source import Source
 
 EMPTY_WARNING = 0.3
@@ -31,8 +32,15 @@ def device_queue(source: Source, device: str) -> tuple[dict[str, Any], dict[str,
 def _log(source: Source, device: str) -> list[list[float]] | None:
     for name in (f"device_queue_profiling_{device}.txt", f"dataset_iterator_profiling_{device}.txt"):
         if name in source:
-            return [[float(word) for word in line.split()[:4]] for line in source.text(name).splitlines() if len(line.split()) > 3]
+            return source.lines(name, _numbers)
     return None
+
+
+def _numbers(words: list[str]) -> list[float]:
+    kind, extra, batch, value = (float(int64(word)) if place < 3 else float(word) for place, word in enumerate(words[:4]))
+    if not abs(value) < 2**53:
+        raise ValueError(f"{value} is no size and no time")
+    return [kind, extra, batch, value]
 
 
 def _times(rows: list[list[float]]) -> dict[str, Any]:
@@ -59,14 +67,14 @@ def get_next(source: Source, device: str) -> tuple[dict[str, Any], dict[str, Any
     """
     for name, microsecond in ((f"minddata_aicpu_{device}.txt", 1.0), (f"minddata_getnext_profiling_{device}.txt", 1e3)):
         if name in source:
-            lines = [line.split() for line in source.text(name).splitlines()]
-            return _get_next([line for line in lines if line and line[0].startswith("GetNext")], microsecond)
+            rows = source.lines(name, lambda words: [int64(word) for word in words[1:4]] if words[0].startswith("GetNext") else [])
+            return _get_next(rows, microsecond)
     return {}, {}
 
 
-def _get_next(lines: list[list[str]], microsecond: float) -> tuple[dict[str, Any], dict[str, Any]]:
-    sizes = [int(line[3]) for line in lines if len(line) > 3]
-    times = [(float(line[2]) - float(line[1])) / 1e3 / microsecond for line in lines if len(line) > 2]
+def _get_next(rows: list[list[int]], microsecond: float) -> tuple[dict[str, Any], dict[str, Any]]:
+    sizes = [row[2] for row in rows if len(row) > 2]
+    times = [(row[1] - row[0]) / 1e3 / microsecond for row in rows if len(row) > 1]
     queue = {"size": len(sizes), "info": {"queue": sizes}, "summary": {"queue_summary": {"empty_queue": sizes.count(0)}}}
     if not times:
         return queue, {}

@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -86,13 +87,44 @@ class Source:
         """What ``convert`` makes of the rows of a csv file, if there is one; those at which it raises are left out and counted."""
         return list(each(self.csv(name)[1], convert, self.skipped, f"rows of {name}")) if name in self else []
 
+    def lines(self, name: str, convert: Callable[[list[str]], T]) -> list[T]:
+        """The same of the words of each line of a text file."""
+        words = [line.split() for line in self.text(name).splitlines() if line.strip()] if name in self else []
+        return list(each(words, convert, self.skipped, f"lines of {name}"))
+
+    def object(self, name: str) -> dict[str, Any]:
+        """The object that a JSON file holds.
+
+        Raises:
+            NotRecordedError: there is none of this name, or it holds no JSON object.
+        """
+        value = self.json(name)
+        if not isinstance(value, dict):
+            raise NotRecordedError(f"{name} holds no JSON object")
+        return value
+
+    def events(self, name: str) -> list[dict[str, Any]]:
+        """The events of a timeline; files of MindInsight 0.5 have a comma too much at their end.
+
+        Raises:
+            NotRecordedError: there is none of this name, or it holds no JSON array.
+        """
+        value = _json(name, re.sub(r",\s*\]\s*$", "]", self.text(name)))
+        if not isinstance(value, list):
+            raise NotRecordedError(f"{name} holds no JSON array")
+        return [event for event in value if isinstance(event, dict)]
+
     def json(self, name: str) -> Any:
         """What a JSON file holds.
 
         Raises:
             NotRecordedError: there is none of this name, or it holds no JSON.
         """
-        try:
-            return json.loads(self.text(name))
-        except ValueError as error:
-            raise NotRecordedError(f"{name} holds no JSON: {error}") from error
+        return _json(name, self.text(name))
+
+
+def _json(name: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise NotRecordedError(f"{name} holds no JSON: {error}") from error

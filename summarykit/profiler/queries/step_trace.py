@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from summarykit.profiler.queries.source import Source
+from summarykit.profiler.queries.source import NotRecordedError, Source
 
 TICKS_PER_MS = 100_000
 POINTS = "_point"
@@ -29,8 +29,7 @@ class StepTrace:
         self.columns, _ = source.csv(name)
         self._rows = source.rows(name, self._row_of)
         self.size = max(len(self._rows) - 1, 0)
-        names = [f"step_trace_point_info_{device}.json", "step_trace_point_info.json"]
-        self._points: Any = next((source.json(name) for name in names if name in source), {})
+        self._source, self._device = source, device
 
     def _row_of(self, cells: list[str]) -> dict[str, int]:
         return {name: int(float(value)) for name, value in zip(self.columns[1:], cells[1:], strict=True)}
@@ -69,13 +68,15 @@ class StepTrace:
             raise ValueError(f"step_id must be from 0 to {self.size}, not {step!r}")
 
     def _row(self, step: int) -> dict[str, int]:
+        if not self._rows:
+            raise NotRecordedError(f"step_trace_raw_{self._device}_detail_time.csv has no steps")
         return self._rows[step - 1]
 
     def graph(self, step: int, time_type: str = "realtime") -> list[list[dict[str, Any]]]:
         """Lines of bars: the whole, its parts, then a line for each stream of communication with the gaps between.
 
         Raises:
-            IndexError: there is no step at all.
+            NotRecordedError: there is no step at all.
         """
         row = {name: _time(value, time_type) for name, value in self._row(step).items()}
         start = row.get("start_point", 0)
@@ -89,12 +90,16 @@ class StepTrace:
 
     def _communication(self, row: Mapping[str, float]) -> list[list[dict[str, Any]]]:
         streams: dict[str, list[tuple[float, float, float, str]]] = {}
-        for name in self.columns:
-            if name.startswith("stream_") and not name.endswith(POINTS):
-                begin, end, duration = row[f"{name}_start_point"], row[f"{name}_end_point"], row[name]
-                if begin and end and duration:
-                    streams.setdefault(name.split("_", 2)[1], []).append((begin, end, duration, name))
+        for name in self._streams():
+            begin, end, duration = row[f"{name}_start_point"], row[f"{name}_end_point"], row[name]
+            if begin and end and duration:
+                streams.setdefault(name.split("_", 2)[1], []).append((begin, end, duration, name))
         return [_line(sorted(each, key=lambda run: run[1]), row) for each in streams.values()]
+
+    def _streams(self) -> list[str]:
+        """The columns of communication that have their two points."""
+        places = [name for name in self.columns if name.startswith("stream_") and not name.endswith(POINTS)]
+        return [name for name in places if {f"{name}_start_point", f"{name}_end_point"} <= set(self.columns)]
 
     def summary(self) -> dict[str, Any]:
         """The average step: total_time and its parts in ms, the parts in percent, and the number of steps."""
@@ -105,15 +110,21 @@ class StepTrace:
         return {"total_time": total, **{name: row[name] for name in parts}, **percents, "total_steps": self.size}
 
     def points(self, step: int = 0) -> Any:
-        """The operators that begin the forward pass and end the backward pass."""
-        return self._points[step - 1] if isinstance(self._points, list) and self._points else self._points
+        """The operators that begin the forward pass and end the backward pass.
+
+        Raises:
+            NotRecordedError: their file is damaged.
+        """
+        names = [f"step_trace_point_info_{self._device}.json", "step_trace_point_info.json"]
+        told = next((self._source.json(name) for name in names if name in self._source), {})
+        return told[step - 1] if isinstance(told, list) and -len(told) < step <= len(told) and told else told
 
     def communication(self) -> list[list[Any]]:
         """All communication of all steps: name, stream, start and duration in ms, 10000 (its process in the timeline)."""
         runs = []
         for row in self._rows[:-1]:
-            for name in self.columns:
-                if name.startswith("stream_") and not name.endswith(POINTS) and row[f"{name}_start_point"] and row[name]:
+            for name in self._streams():
+                if row[f"{name}_start_point"] and row[name]:
                     times = row[f"{name}_start_point"] / TICKS_PER_MS, row[name] / TICKS_PER_MS
                     runs.append([name, int(name.split("_", 2)[1]), *times, 10_000])
         return runs

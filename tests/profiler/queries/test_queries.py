@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from summarykit.profiler.advice import mindinsight, mindinsight_cluster
 from summarykit.profiler.queries import NotRecordedError, Queries
@@ -183,3 +186,88 @@ def test_operators_by_type(queries):
         "Mul-op3",
         "Mul-op1",
     ]
+
+
+NAMES = [
+    "step_trace_raw_0_detail_time.csv",
+    "aicore_intermediate_0_type.csv",
+    "aicore_intermediate_0_detail.csv",
+    "framework_raw_0.csv",
+    "flops_0.txt",
+    "aicpu_intermediate_0.csv",
+    "pynative_op_intermediate_0_type.csv",
+    "pynative_op_intermediate_0_detail.csv",
+    "gpu_op_type_info_0.csv",
+    "gpu_op_detail_info_0.csv",
+    "gpu_activity_data_0.csv",
+    "cpu_op_type_info_0.csv",
+    "cpu_op_detail_info_0.csv",
+    "minddata_pipeline_raw_0.csv",
+    "device_queue_profiling_0.txt",
+    "minddata_aicpu_0.txt",
+    "minddata_cpu_utilization_0.json",
+    "pipeline_profiling_0.json",
+    "dynamic_shape_info_0.json",
+    "flops_summary_0.json",
+    "ascend_timeline_summary_0.json",
+    "memory_usage_summary_0.json",
+    "memory_usage_details_0.json",
+    "hccl_raw_0.csv",
+    "step_trace_point_info_0.json",
+    "ascend_timeline_display_0.json",
+    "profiler_info_0.json",
+]
+VALUES = st.sampled_from(["", "0", "1", "2.5", "-", "x", "[1]", "1-2", '"', "{}", "GetNext", "1 2 3 4 5", "nan"])
+LINES = st.lists(st.lists(VALUES, max_size=11).map(",".join) | VALUES, max_size=5).map("\n".join)
+
+KEYS = (
+    "op_info",
+    "op_id",
+    "metrics",
+    "device_info",
+    "idle_utilization",
+    "time_stamp",
+    "operator",
+    "operator_type",
+    "1",
+    "breakdowns",
+    "FLOPs",
+)
+DOCUMENTS = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=2),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
+    max_leaves=10,
+).map(json.dumps)
+
+
+def questions(queries):
+    yield from (lambda kind=kind: queries.operators(kind, {"sort_condition": {"name": KINDS[kind].columns[0]}}) for kind in KINDS)
+    yield from (queries.device_queue, queries.get_next, queries.process_summary, queries.cpu_utilization, queries.idle, queries.timeline)
+    yield from (
+        queries.step_trace,
+        queries.minddata_pipeline,
+        lambda: queries.minddata_pipeline({"filter_condition": {"threshold": [0.8, 0.6]}}),
+    )
+    yield from (queries.flops_summary, queries.timeline_summary, queries.memory_summary, queries.memory_graphics, queries.dynamic_shapes)
+    yield from (lambda: queries.steps.summary(), lambda: queries.steps.communication(), lambda: queries.dynamic_shapes("gpu_op_type_info"))
+    cluster = queries.cluster
+    yield from (cluster.step_trace, cluster.flops, cluster.communication, cluster.links, cluster.peak_memory, cluster.step_intervals)
+    yield from (lambda: mindinsight.findings(queries), lambda: mindinsight_cluster.proposal(cluster))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_damaged_file_does_no_harm_to_any_question(name, tmp_path_factory):
+    """It is left out in part or in whole: an error is one that says that the data is not there."""
+    folder = tmp_path_factory.mktemp("damaged")
+    for other in NAMES:
+        (folder / other).write_text("")
+
+    @settings(max_examples=40)
+    @given(LINES | DOCUMENTS if name.endswith(".json") else LINES)
+    def ask(content):
+        (folder / name).write_text(content)
+        for question in questions(Queries(folder, 0)):
+            with contextlib.suppress(NotRecordedError):
+                question()
+
+    ask()
