@@ -16,6 +16,7 @@ PARSERS: Registry[Parser] = Registry(
         "gpu_step_trace": "summarykit.profiler.parsers.gpu_step_trace",
         "xplane": "summarykit.profiler.parsers.xplane",
         "jax": "summarykit.profiler.parsers.jax",
+        "memory_timeline": "summarykit.profiler.parsers.memory_timeline",
         "kineto": "summarykit.profiler.parsers.kineto",
         "chrome": "summarykit.profiler.parsers.chrome",
     },
