@@ -4,96 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from itertools import pairwise
-from types import TracebackType
 from typing import Any
 
-from summarykit.notices import logger
 from summarykit.profiler.profiler import Profiler
-from summarykit.training.callback import Callback
+from summarykit.profiler.toggle import Toggle
 from summarykit.training.context import RunContext
 from summarykit.training.marks import unwatched
-
-Ranges = tuple[tuple[int, int], ...]
-
-
-class Toggle(Callback):
-    """What both have in common: ranges, whose profiler it is, and that it is always stopped.
-
-    Attributes:
-        profiler: what records.
-        report: where it has a profiler of its own, the last window's report, after the training.
-    """
-
-    unit: str
-    fail_safe = True
-
-    def __init__(self, start: Any, stop: Any, profiler: Profiler | None) -> None:
-        """See ``StopAtStep``."""
-        self.ranges = _ranges(self.unit, start, stop)
-        if profiler is not None and not isinstance(profiler, Profiler):
-            raise TypeError(f"profiler: a Profiler or None is needed, got {profiler!r}")
-        if profiler is not None and profiler.scheduled:
-            raise ValueError("profiler: one without a schedule is needed: the callback itself says when to record")
-        self._owner = profiler is None
-        self.report: Any = None
-        self.profiler = Profiler(start_profile=False) if profiler is None else profiler
-        self.profiler.told = True
-        self._depth = 0
-        self._mine = False
-        self._opened: set[tuple[int, int]] = set()
-        self._last = 0
-
-    def __enter__(self) -> Toggle:
-        self._depth += 1
-        if self._depth == 1:
-            self._opened, self._last = set(), 0
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Stop, whatever ended the training; an evaluation within it changes nothing."""
-        self._depth -= 1
-        if self._depth == 0:
-            self._close()
-            self._say_unreached()
-            if self._owner and self._opened:
-                self.report = self.profiler.analyse()
-                logger.info("%s: %s", type(self).__name__, self.report)
-
-    def _open_for(self, first: int, last: int) -> None:
-        """Open a window where one of these steps (or epochs) is in a range."""
-        for start, stop in self.ranges:
-            if start <= last and first <= stop and (start, stop) not in self._opened:
-                self._opened.add((start, stop))
-                if self.profiler.recording:
-                    logger.warning("%s: the profiler records already: this window is part of that", type(self).__name__)
-                else:
-                    self.profiler.start()
-                    self._mine = self.profiler.recording
-
-    def _close(self) -> None:
-        if not self._mine:
-            return
-        self._mine = False
-        self.profiler.stop()
-        if not self.profiler.windows[-1].steps.count:
-            logger.warning("%s: the training ended right before the window: 0 steps were recorded", type(self).__name__)
-
-    def _ended(self, number: int) -> None:
-        """A step (or epoch) has ended: close the window unless the coming one is in its range, too."""
-        self._last = max(self._last, number)
-        if not any(start <= number + 1 <= stop for start, stop in self._opened):
-            self._close()
-
-    def _reached(self) -> int:
-        """The last step or epoch of the training."""
-        return self._last
-
-    def _say_unreached(self) -> None:
-        for start, stop in self.ranges:
-            if (start, stop) not in self._opened:
-                told = type(self).__name__, start, stop, self.unit, self._reached(), self.unit
-                logger.warning("%s(%d, %d): the training ended at %s %d: 0 %ss were recorded", *told)
 
 
 class StopAtStep(Toggle):
@@ -227,28 +143,3 @@ class StopAtEpoch(Toggle):
     def on_eval_end(self, run_context: RunContext) -> None:
         """See ``Callback``."""
         self.profiler.between()
-
-
-def _ranges(unit: str, start: Any, stop: Any) -> Ranges:
-    """Pairs of first and last, checked.
-
-    Raises:
-        TypeError, ValueError: the message names the argument, what came and what is allowed.
-    """
-    if isinstance(start, Iterable) and not isinstance(start, (str, bytes)):
-        if stop is not None:
-            raise TypeError(f"stop_{unit}: nothing is needed where start_{unit} is a list of pairs, got {stop!r}")
-        pairs = [tuple(pair) if isinstance(pair, (tuple, list)) else (pair,) for pair in start]
-    else:
-        pairs = [(start, stop)]
-    if not pairs or any(len(pair) != 2 for pair in pairs):
-        raise TypeError(f"start_{unit}: a {unit}, or pairs of a first and a last one are needed, got {start!r}")
-    for pair in pairs:
-        for name, value in zip((f"start_{unit}", f"stop_{unit}"), pair, strict=True):
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(f"{name}: an integer is needed, got {value!r}")
-        if pair[0] < 1 or pair[1] < pair[0]:
-            raise ValueError(f"start_{unit}, stop_{unit}: 1 <= start_{unit} <= stop_{unit} is needed, got {pair[0]} and {pair[1]}")
-    if any(after[0] <= before[1] for before, after in pairwise(pairs)):
-        raise ValueError(f"start_{unit}: ascending pairs that do not overlap are needed, got {pairs!r}")
-    return tuple((pair[0], pair[1]) for pair in pairs)

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import sys
 import threading
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from threading import get_ident
-from time import perf_counter_ns
 from typing import Any
 
-from summarykit.clock import Process
 from summarykit.notices import logger
 from summarykit.profiler.anchors import anchor
 from summarykit.profiler.collectors import Collector, Site
 from summarykit.profiler.cost import Cost, ns_per_call
+from summarykit.profiler.facts import facts
 from summarykit.profiler.keeping import KEEP
 from summarykit.profiler.phases import phase
 from summarykit.profiler.places import new_window
@@ -26,6 +21,7 @@ from summarykit.profiler.steps import Steps
 from summarykit.profiler.store import Store
 from summarykit.profiler.tape import Tape
 from summarykit.profiler.ticker import Beat, Ticker
+from summarykit.profiler.timed import Timed, mark
 
 DRAIN = 250_000_000
 """Every so many ns what was recorded is written."""
@@ -60,7 +56,7 @@ class Window:
         self._tape = Tape()
         self._site = Site(self._tape, self.records.parent, self.records.stem, plan.max_bytes, told)
         self.steps = Steps(self._tape, self._site.listeners, quiet=warming)
-        head = {**_facts(), "rank": rank, "world_size": world_size, "keep": plan.keep, "max_bytes": plan.max_bytes}
+        head = {**facts(), "rank": rank, "world_size": world_size, "keep": plan.keep, "max_bytes": plan.max_bytes}
         self._store = Store(self._tape, self.records, head, KEEP[plan.keep](self.records, plan.max_bytes, plan.max_seconds))
         self._store.begin()
         self._collectors = [one for one in map(self._made, plan.classes()) if one is not None]
@@ -86,9 +82,9 @@ class Window:
         self.steps.restart()
         self.warming = False
 
-    def phase(self, name: str) -> Phase:
+    def phase(self, name: str) -> Timed:
         """A ``with`` block as a phase of the step."""
-        return Phase(phase(name), self._tape.spans.add)
+        return Timed(phase(name), self._tape.spans.add)
 
     def close(self, why: str) -> None:
         """End the recording; what takes long is left to ``finish``."""
@@ -166,50 +162,6 @@ class Window:
     def _costs(self) -> dict[str, Cost]:
         """What each collector cost; that of marks and hooks is their number times what one takes here and now."""
         marks = self._store.written
-        self._ns_per_mark = self._ns_per_mark or ns_per_call(_mark)
+        self._ns_per_mark = self._ns_per_mark or ns_per_call(mark)
         costs = {one.key: one.cost for one in self._collectors}
         return {**costs, "writing": self._drain.cost, "marks and hooks": Cost(marks, marks * self._ns_per_mark)}
-
-
-class Phase:
-    """A ``with`` block that is recorded as a span."""
-
-    __slots__ = ("_add", "_begun", "_name")
-
-    def __init__(self, name: int, add: Callable[[tuple[int, ...]], None]) -> None:
-        self._name, self._add, self._begun = name, add, 0
-
-    def __enter__(self) -> Phase:
-        self._begun = perf_counter_ns()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._add((self._name, get_ident(), self._begun, perf_counter_ns()))
-
-
-_scratch: list[int] = []
-
-
-def _mark() -> None:
-    """What one mark does."""
-    begun = perf_counter_ns()
-    _scratch.extend((0, get_ident(), begun, perf_counter_ns()))
-    del _scratch[:]
-
-
-def _facts() -> dict[str, Any]:
-    from summarykit import __version__
-
-    process = Process.current()
-    loaded = [name for name in ("torch", "jax", "mindspore", "tensorflow", "numpy") if name in sys.modules]
-    return {
-        "library": f"summarykit {__version__}",
-        "python": platform.python_version(),
-        "frameworks": {name: str(getattr(sys.modules[name], "__version__", "")) for name in loaded},
-        "host": process.host,
-        "pid": process.pid,
-        "process_start": process.start,
-        "boot": process.boot,
-        "program": os.path.basename(sys.argv[0]) if sys.argv else "",
-        "started": anchor(),
-    }

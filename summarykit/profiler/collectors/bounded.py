@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+from summarykit.notices import logger
 from summarykit.profiler.collectors.collector import Collector, Site
 from summarykit.profiler.exclusive import claim, release
 
@@ -12,15 +13,20 @@ STEPS = 20
 
 
 class BoundedTrace(Collector):
-    """Begun with the window, ended after ``STEPS`` steps or with the window; one in a process at a time."""
+    """Begun with the window, ended after ``STEPS`` steps or with the window; one in a process at a time.
 
-    what: str
+    Attributes:
+        running: whether it is on.
+        tried: whether it was begun, or could not be.
+    """
+
+    what: ClassVar[str]
     """Whose trace it is, for the log."""
 
     def __init__(self, site: Site) -> None:
         """See ``Collector``."""
         super().__init__(site)
-        self.running = False
+        self.running = self.tried = False
         self._steps = 0
         self._why = ""
 
@@ -36,33 +42,41 @@ class BoundedTrace(Collector):
         """End the trace, and have it written.
 
         Raises:
-            RuntimeError: the program has ended it.
+            RuntimeError, OSError: the program has ended it, or it cannot be written.
         """
         raise NotImplementedError
 
     def start(self) -> None:
         """See ``Collector``."""
+        self.begin_trace()
+        self.site.listeners.append(self)
+
+    def begin_trace(self) -> None:
+        """Begin the trace unless somebody else's is on; that is said."""
+        self.tried = True
         if not claim(self.what, self):
             self._why = "another window traces"
             return
         try:
             with self.cost.starting(self.site.tape):
                 self.begin()
-        except BaseException as error:
+            self.running = True
+        except RuntimeError as error:
             self._why = str(error)
-            release(self.what, self)
-            raise
-        self.running = True
-        self.site.listeners.append(self)
+            logger.warning("profiler: no trace by %s: %s", self.what, error)
+        finally:
+            if not self.running:
+                release(self.what, self)
 
     def step_begin(self, step: int) -> None:
         """See ``StepListener``."""
 
     def step_end(self, step: int) -> None:
         """See ``StepListener``."""
-        self._steps += 1
-        if self._steps >= STEPS:
-            self.finish_trace(f"{STEPS} steps are enough")
+        if self.running:
+            self._steps += 1
+            if self._steps >= STEPS:
+                self.finish_trace(f"{STEPS} steps are enough")
 
     def stop(self) -> None:
         """See ``Collector``."""
@@ -77,8 +91,8 @@ class BoundedTrace(Collector):
             try:
                 with self.cost.stopping(self.site.tape):
                     self.end()
-            except RuntimeError as error:
-                self._why = str(error)
+            except (RuntimeError, OSError) as error:
+                self._why = f"it failed: {error}"
             finally:
                 release(self.what, self)
 

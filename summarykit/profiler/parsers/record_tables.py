@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from summarykit.profiler.parsers.record_frames import Frames
+from summarykit.profiler.parsers.record_pipeline import pipeline
+from summarykit.profiler.parsers.record_steps import steps
 from summarykit.profiler.recording import Category, Lane, Spans, Table
 from summarykit.shapes import Array, Ints
 
@@ -35,12 +35,12 @@ def spans_of(frames: Frames) -> Spans:
 def tables_of(frames: Frames) -> dict[str, Table]:
     """All tables that have rows: ``steps``, ``counters``, ``collectives``, ``samples`` with ``stacks``, ``pipeline``."""
     makers: dict[str, Callable[[Frames], Table]] = {
-        "steps": _steps,
+        "steps": steps,
         "counters": _counters,
         "collectives": _collectives,
         "samples": _samples,
         "stacks": _stacks,
-        "pipeline": _pipeline,
+        "pipeline": pipeline,
     }
     made = {name: make(frames) for name, make in makers.items()}
     return {name: table for name, table in made.items() if table.rows}
@@ -62,61 +62,6 @@ def _texts(frames: Frames, numbers: Ints) -> Array:
     names = np.array([*_names(frames)[0], "?"], object)
     known = (numbers >= 0) & (numbers < len(names))
     return names[np.where(known, numbers, -1)]
-
-
-def _steps(frames: Frames) -> Table:
-    """As they were told; else each optimizer step ends one. ``fp_start`` and ``bp_end`` are the edges of forward and backward."""
-    told = frames.table("steps", "step", "start", "begin", "end")
-    if not len(told["step"]):
-        told = _by_optimizer(frames)
-    begins, _ = _phase(frames, "forward")
-    _, ends = _phase(frames, "backward")
-    return Table(
-        step=told["step"],
-        start=told["start"],
-        end=told["end"],
-        fp_start=_first_within(begins, told["begin"], told["end"]),
-        bp_end=_last_within(ends, told["begin"], told["end"]),
-    )
-
-
-def _by_optimizer(frames: Frames) -> dict[str, Ints]:
-    """Nobody told of steps: each goes from the end of one update to that of the next.
-
-    An update is what optimizers do behind a backward pass, before anything else is done.
-    """
-    start, end = _phase(frames, "optimizer")
-    backward, _ = _phase(frames, "backward")
-    others = np.sort(np.concatenate([_phase(frames, name)[0] for name in ("data wait", "transfer", "forward", "backward")]))
-    passes, group = np.searchsorted(backward, start), np.searchsorted(others, start)
-    update = np.append(passes[:1] > 0, passes[1:] > passes[:-1])    # the first after another backward pass
-    edge = np.array([end[group == one].max() for one in group[update].tolist()], np.int64)
-    opened = frames.told("started", "perf", default=int(edge[0]) if len(edge) else 0)
-    begin = np.append(opened, edge)[:-1]
-    return {"step": np.arange(1, len(edge) + 1), "start": begin, "begin": begin, "end": edge}
-
-
-def _phase(frames: Frames, phase: str) -> tuple[Ints, Ints]:
-    """Starts and ends of one phase, by start."""
-    numbers = [number for number, entry in enumerate(frames.entries("names", 0, "?")) if entry == (int(Category.PHASE), phase)]
-    spans = frames.table("spans", "name", "start", "end")
-    chosen = np.flatnonzero(np.isin(spans["name"], numbers))
-    chosen = chosen[np.argsort(spans["start"][chosen], kind="stable")]
-    return spans["start"][chosen], spans["end"][chosen]
-
-
-def _first_within(times: Ints, begin: Ints, end: Ints) -> Ints:
-    """The first of ascending times in each stretch; -1 where there is none."""
-    place = np.searchsorted(times, begin)
-    found = np.append(times, -1)[place]
-    return np.where((found >= begin) & (found < end), found, -1)
-
-
-def _last_within(times: Ints, begin: Ints, end: Ints) -> Ints:
-    times = np.sort(times)
-    place = np.searchsorted(times, end, side="right") - 1
-    found = np.append(times, -1)[place]
-    return np.where((found > begin) & (found <= end), found, -1)
 
 
 def _counters(frames: Frames) -> Table:
@@ -157,47 +102,3 @@ def _sampled(frames: Frames) -> dict[str, Ints]:
     _, frame = _stack_entries(frames)
     period = frames.told("collected", "stacks", "period_ns", default=_PERIOD)
     return {"name": frame[found["stack"]], "lane": found["lane"], "start": found["time"], "end": found["time"] + period}
-
-
-def _pipeline(frames: Frames) -> Table:
-    """The stages of the input pipeline, each before those that feed it: what MindSpore tells of its own.
-
-    Columns: op_id (0 for the one that the training pulls from), op_type, num_workers, sizes (a list of int: items that were ready at each
-    ``next``; None without a queue), capacity (0 without), interval (0: the sizes are no regular samples), parent (-1 for the first),
-    children (a list); and pulled (items), total and self (ns in its ``next``, with and without the stages before it).
-    """
-    pulls = frames.table("pulls", "stage", "parent", "start", "end", "queued")
-    stages = {entry[0]: entry for entry in frames.entries("stages", -1, "?", 0, 0)}
-    seen = [stage for stage in stages if (pulls["stage"] == stage).any()]
-    parents = {stage: Counter(pulls["parent"][pulls["stage"] == stage].tolist()).most_common(1)[0][0] for stage in seen}
-    order = sorted(seen, key=lambda one: (_depth(one, parents), one))
-    number = {stage: place for place, stage in enumerate(order)}
-    rows = [_stage(stages[stage], pulls, parents, number) for stage in order]
-    names = ("op_id", "op_type", "num_workers", "sizes", "capacity", "interval", "parent", "children", "pulled", "total", "self")
-    columns = zip(*rows, strict=True) if rows else ((),) * len(names)
-    return Table({name: _column(column, name in ("op_type", "sizes", "children")) for name, column in zip(names, columns, strict=True)})
-
-
-def _stage(entry: tuple[Any, ...], pulls: dict[str, Ints], parents: dict[int, int], number: dict[int, int]) -> tuple[Any, ...]:
-    stage, name, workers, capacity = entry
-    own, inner = pulls["stage"] == stage, pulls["parent"] == stage
-    total, within = ((pulls["end"] - pulls["start"])[chosen].sum() for chosen in (own, inner))
-    alone = total if capacity else total - within    # a thread of its own pulls for a stage with a queue
-    children = [number[other] for other, parent in parents.items() if parent == stage]
-    sizes = pulls["queued"][own].tolist() if capacity else None
-    around = number.get(parents[stage], -1)
-    return number[stage], name, workers, sizes, capacity, 0, around, sorted(children), int(own.sum()), int(total), int(alone)
-
-
-def _depth(stage: int, parents: dict[int, int]) -> int:
-    depth = 0
-    while (stage := parents.get(stage, -1)) != -1 and depth < len(parents):
-        depth += 1
-    return depth
-
-
-def _column(values: Any, objects: bool) -> Array:
-    column = np.empty(len(values), object if objects else np.int64)
-    for place, value in enumerate(values):
-        column[place] = value
-    return column
