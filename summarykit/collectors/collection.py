@@ -46,7 +46,8 @@ class Collection:
         self._notices = notices
         self._begun = time.monotonic()
         self._schedule = Schedule(self._parts)
-        self._decided: tuple[int, list[Part]] = (-1, [])
+        self._asked = -1
+        self._decided: list[Part] = []
         self._previous: Place | None = None
         self._collected: dict[Part, int] = {}
         self._total: int | None = None
@@ -62,7 +63,7 @@ class Collection:
     def begin(self, params: CallbackParams) -> None:
         """Training begins."""
         self._params = params
-        self.step = params["cur_step_num"]
+        self.step = params.get("cur_step_num") or 0
         self._total = _last_step(params)
         self._parts.ask("begin", params, self._sink)
         self._schedule = Schedule(self._parts)
@@ -75,12 +76,15 @@ class Collection:
 
     def step_end(self, params: CallbackParams) -> None:
         """A step has ended; a step that was seen before is left alone."""
-        now = self._place(params)
-        if now.step <= self.step:
+        step = params["cur_step_num"]
+        if step <= self.step:
             return
+        if step > self.step + 1:
+            self._notice_jump(step)
         due = self._due(params)
-        self._notice_jump(now.step)
-        self._previous, self.step, self._params = now, now.step, params
+        if step == self._asked:    # of steps at which no rule was asked none needs to know
+            self._previous = self._place(params)
+        self.step, self._params = step, params
         self._values = {"reported": params.get("reported"), "net_outputs": params.get("net_outputs")}
         if due:
             self._collect(due, params)
@@ -139,7 +143,7 @@ class Collection:
 
     def _let_go(self) -> None:
         """What is kept for ``stats()`` must not keep the network alive."""
-        self._params, self._values, self._schedule, self._decided, self._collected = None, {}, Schedule([]), (-1, []), {}
+        self._params, self._values, self._schedule, self._decided, self._collected = None, {}, Schedule([]), [], {}
 
     def _rest(self, params: CallbackParams) -> Iterable[Part]:
         """The parts that have a say at the end of the run."""
@@ -150,9 +154,13 @@ class Collection:
 
     def _due(self, params: CallbackParams) -> list[Part]:
         step = params["cur_step_num"]
-        if step != self._decided[0]:
-            self._decided = step, self._schedule.due(self._place(params), self._previous, step == self._total)
-        return self._decided[1]
+        if step == self._asked:
+            return self._decided
+        final = step == self._total
+        if step < self._schedule.wakes and not final:
+            return []
+        self._asked, self._decided = step, self._schedule.due(self._place(params), self._previous, final)
+        return self._decided
 
     def _collect(self, parts: list[Part], params: CallbackParams) -> None:
         step = params["cur_step_num"]
@@ -164,7 +172,7 @@ class Collection:
         return Place(params["cur_step_num"], params.get("cur_epoch_num", 1), time.monotonic() - self._begun)
 
     def _notice_jump(self, step: int) -> None:
-        if self._previous and step > self.step + 1:
+        if self._previous:
             message = "the loop calls its callbacks once every %d steps (%d after %d): only such steps can be collected"
             self._notices.once("jump", message, step - self.step, step, self.step)
 

@@ -67,7 +67,7 @@ class Throughput(Part):
 
     def _mark(self, params: CallbackParams) -> Mark:
         seconds = time.perf_counter() - self._evaluated
-        return Mark(seconds, params["cur_step_num"], params.get("micro_step"), params.get("data_wait"))
+        return Mark(seconds, params.get("cur_step_num") or 0, params.get("micro_step"), params.get("data_wait"))
 
 
 def _rates(before: Mark, now: Mark, samples: int | None) -> Iterator[tuple[str, float]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import signal
+import weakref
 
 import numpy as np
 import pytest
@@ -347,6 +349,16 @@ def test_the_record_says_what_became_of_it(directory, collector):
     stats = summary.stats()
     assert stats["recorded"] == stats["written"] >= 4
     assert stats["dropped"] == {}
+
+
+def test_what_is_kept_of_a_run_does_not_keep_its_network(directory, network):
+    collector, model = SummaryCollector(directory.path), type(network)()
+    alive = weakref.ref(model)
+    train(collector, model=model)
+    assert collector.stats()["dropped"] == {}
+    del model
+    gc.collect()
+    assert alive() is None
 
 
 def test_a_collector_can_be_sent_to_another_process(directory, collector):
