@@ -116,7 +116,7 @@ class StepTrace:
             NotRecordedError: their file is damaged.
         """
         names = [f"step_trace_point_info_{self._device}.json", "step_trace_point_info.json"]
-        told = next((self._source.json(name) for name in names if name in self._source), {})
+        told: Any = next((self._source.json(name) for name in names if name in self._source), {})
         return told[step - 1] if isinstance(told, list) and -len(told) < step <= len(told) and told else told
 
     def communication(self) -> list[list[Any]]:

@@ -107,13 +107,6 @@ def test_a_packed_file_that_is_cut_gives_what_is_there(tmp_path):
     )
 
 
-def test_numbers_that_begin_anew_are_counted_for_each_stream():
-    stream = np.array([1, 2, 1, 1, 2, 1])
-    task = np.array([5, 9, 6, 2, 10, 1], np.uint16)
-    assert hwts.flips(stream, task).tolist() == [0, 0, 0, 1, 0, 2]
-    assert hwts.flips(stream[:0], task[:0]).tolist() == []
-
-
 def test_text_below_and_above_the_number_from_which_tasks_are_unique(tmp_path):
     blocks, _ = read(tmp_path, raw.hwts([(0, 24_999, 5, 3), (1, 25_000, 6, 3)]))
     assert list(hwts_text.lines(blocks))[2:] == [

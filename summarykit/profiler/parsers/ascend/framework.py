@@ -79,17 +79,22 @@ class Framework:
 
         Args:
             stream: of each task, shape ``[n]``.
-            task: its number, below 65,536, shape ``[n]``.
+            task: its number, shape ``[n]``.
         """
         if not len(self._keys):
             return np.full(len(task), -1, np.int64)
-        found = self._direct[task]
+        found = self._direct[task & 0xFFFF]
         shared = np.flatnonzero(task < self._unique_from)
         if len(shared):
             keys = self._key(stream[shared], task[shared])
             places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
             found[shared] = np.where(self._keys[places] == keys, self._indices[places], -1)
         return found
+
+    @property
+    def counts_on(self) -> bool:
+        """Whether it numbers tasks beyond the 16 bits that the hardware's log has."""
+        return any(each.task > 0xFFFF for each in self.tasks)
 
     @property
     def skips_first_step(self) -> bool:

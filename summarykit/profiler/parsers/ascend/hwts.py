@@ -105,23 +105,3 @@ def _count_lost(counts: Array, last: int | None, skipped: Counter[str]) -> int |
     gaps = (np.diff(counts, prepend=first) - 1) & 15
     skipped["hwts records lost by the device, at least"] += int(gaps[1 if last is None else 0 :].sum())
     return int(counts[-1])
-
-
-def flips(stream: Array, task: Array) -> Ints:
-    """How often each stream's 16-bit task numbers have begun anew (only where shapes are dynamic; else a stream may run a graph again).
-
-    Args:
-        stream: shape ``[n]``.
-        task: uint16, shape ``[n]``.
-
-    Returns:
-        int64, shape ``[n]``: the true task number is ``task + 65536 * flips``.
-    """
-    order = np.argsort(stream, kind="stable")
-    sorted_stream, sorted_task = stream[order], task[order].astype(np.int64)
-    same = np.diff(sorted_stream, prepend=sorted_stream[:1]) == 0
-    totals = np.cumsum(same & (np.diff(sorted_task, prepend=sorted_task[:1]) < 0))
-    first_of_stream = np.maximum.accumulate(np.where(same, 0, np.arange(len(order))))
-    result = np.empty(len(order), np.int64)
-    result[order] = totals - totals[first_of_stream] if len(order) else totals
-    return result

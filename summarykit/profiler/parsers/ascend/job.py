@@ -19,6 +19,7 @@ from summarykit.profiler.parsers.ascend import (
     training_trace,
 )
 from summarykit.profiler.parsers.ascend.files import JobFiles
+from summarykit.profiler.parsers.ascend.flips import widened
 from summarykit.profiler.parsers.ascend.framework import Framework
 from summarykit.profiler.parsers.ascend.kernels import Kernels, merged
 from summarykit.profiler.parsers.ascend.op_times import OpTimes
@@ -77,7 +78,8 @@ def _framework(files: JobFiles, device: int, skipped: Counter[str]) -> Framework
 
 def _kernels(files: JobFiles, device: int, framework: Framework, skipped: Counter[str]) -> tuple[OpTimes, Spans]:
     times, pairing, kernels = OpTimes(framework), Pairing(skipped), Kernels(framework)
-    for block in hwts.read(files.slices(device, "hwts"), skipped):
+    blocks = hwts.read(files.slices(device, "hwts"), skipped)
+    for block in widened(blocks) if framework.counts_on else blocks:
         times.feed(block)
         kernels.feed(pairing.feed(block))
     pairing.close()

@@ -11,6 +11,8 @@ from summarykit.profiler.recording import Category, Lane, Spans, Table
 from summarykit.shapes import Array
 
 AI_CPU_THREAD = 9000
+_TASK_BITS = 31           # of a stream there are 32
+_TASK_MASK = (1 << _TASK_BITS) - 1
 
 
 class Kernels:
@@ -50,9 +52,9 @@ class Kernels:
 
     def _names(self, stream: Array, task: Array, name: Array) -> tuple[list[str], Array]:
         unknown = np.flatnonzero(name < 0)
-        keys, place = np.unique(stream[unknown].astype(np.int64) << 16 | task[unknown].astype(np.int64), return_inverse=True)
+        keys, place = np.unique(stream[unknown].astype(np.int64) << _TASK_BITS | task[unknown].astype(np.int64), return_inverse=True)
         name[unknown] = place + len(self._framework.names)
-        return self._framework.names + [f"{key >> 16}_{key & 0xFFFF}" for key in keys.tolist()], name
+        return self._framework.names + [f"{key >> _TASK_BITS}_{key & _TASK_MASK}" for key in keys.tolist()], name
 
 
 def _taken(parts: list[Array]) -> Array:
