@@ -14,7 +14,7 @@ from typing import Any
 
 from summarykit.clock import Process
 from summarykit.collectors import git, secrets
-from summarykit.training.triggers import Place, Trigger
+from summarykit.training.triggers import NEVER, Place, Trigger
 
 
 def code_version() -> dict[str, Any]:
@@ -69,6 +69,7 @@ class Survey(Trigger):
     def __init__(self) -> None:
         """Prepare; ``start`` begins."""
         self._found: dict[str, Any] | None = None
+        self._taken = False
         self._thread = threading.Thread(target=self._run, name="summarykit-code-version", daemon=True)
 
     def start(self) -> Survey:
@@ -81,11 +82,16 @@ class Survey(Trigger):
         """See `Trigger.fires`."""
         return self._found is not None
 
+    def sleeps_until(self, step: int) -> int:
+        """See `Trigger.sleeps_until`."""
+        return NEVER if self._taken else step + 1
+
     def take(self, patience: float = 0.0) -> dict[str, Any] | None:
         """What was found, once; None where it is not there (after so many seconds), or was taken."""
         if patience and self._thread.ident is not None:
             self._thread.join(patience)
         found, self._found = self._found, None
+        self._taken |= found is not None
         return found
 
     def _run(self) -> None:

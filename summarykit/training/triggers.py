@@ -16,6 +16,10 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 
+NEVER = 2**63
+"""A step that no run comes to."""
+
+
 class Place(NamedTuple):
     """Where training stands.
 
@@ -43,6 +47,13 @@ class Trigger:
         """
         raise NotImplementedError
 
+    def sleeps_until(self, step: int) -> int:
+        """The first step after this one at which it may fire, so that nobody asks before. A rule that cannot tell says the next.
+
+        The last step of a run, and the first call, are asked about in any case. While it sleeps ``previous`` stays where it was.
+        """
+        return step + 1
+
     def __call__(
         self, *, step: int, epoch: int = 1, seconds: float = 0.0, previous: Place | None = None, final: bool = False
     ) -> bool:
@@ -62,6 +73,10 @@ class AnyOf(Trigger):
 
     one: Trigger
     other: Trigger
+
+    def sleeps_until(self, step: int) -> int:
+        """See ``Trigger.sleeps_until``."""
+        return min(self.one.sleeps_until(step), self.other.sleeps_until(step))
 
     def fires(self, now: Place, previous: Place | None, final: bool) -> bool:
         """See ``Trigger.fires``."""
@@ -84,6 +99,10 @@ class AllOf(Trigger):
 class First(Trigger):
     """Due at the first call of a run, whatever the number of that step."""
 
+    def sleeps_until(self, step: int) -> int:
+        """See ``Trigger.sleeps_until``."""
+        return NEVER
+
     def fires(self, now: Place, previous: Place | None, final: bool) -> bool:
         """See ``Trigger.fires``."""
         return previous is None
@@ -92,6 +111,10 @@ class First(Trigger):
 @dataclass(frozen=True)
 class Last(Trigger):
     """Due at the last step."""
+
+    def sleeps_until(self, step: int) -> int:
+        """See ``Trigger.sleeps_until``."""
+        return NEVER
 
     def fires(self, now: Place, previous: Place | None, final: bool) -> bool:
         """See ``Trigger.fires``."""
@@ -105,6 +128,10 @@ class Every(Trigger):
     unit: int
     n: float
 
+    def sleeps_until(self, step: int) -> int:
+        """See ``Trigger.sleeps_until``."""
+        return step + 1 if self.unit else int((step // self.n + 1) * self.n)
+
     def fires(self, now: Place, previous: Place | None, final: bool) -> bool:
         """See ``Trigger.fires``."""
         return now[self.unit] // self.n > _before(now, previous)[self.unit] // self.n
@@ -115,6 +142,10 @@ class Doubling(Trigger):
     """Due at the steps n, 2n, 4n, 8n …: for values too large for every step of a run whose length nobody knows."""
 
     n: int
+
+    def sleeps_until(self, step: int) -> int:
+        """See ``Trigger.sleeps_until``."""
+        return self.n << (step // self.n).bit_length()
 
     def fires(self, now: Place, previous: Place | None, final: bool) -> bool:
         """See ``Trigger.fires``."""
@@ -127,6 +158,10 @@ class At(Trigger):
 
     unit: int
     numbers: tuple[float, ...]
+
+    def sleeps_until(self, step: int) -> int:
+        """See ``Trigger.sleeps_until``."""
+        return step + 1 if self.unit else int(min((number for number in self.numbers if number > step), default=NEVER))
 
     def fires(self, now: Place, previous: Place | None, final: bool) -> bool:
         """See ``Trigger.fires``."""

@@ -87,6 +87,23 @@ def test_doubling_fires_at_n_times_the_powers_of_two(n, total):
     assert fired(Doubling(n), walk([(1, 0, 0.0)] * total)) == expected
 
 
+@given(advances, st.integers(0, 100), rules, rules)
+def test_nothing_is_missed_where_nobody_asks_while_a_rule_sleeps(advance, start, a, b):
+    rule, found, wakes, previous = (a | b) | (a & b), [], 0, None
+    for now, _, final in walk(advance, start):
+        if now.step >= wakes or final:
+            found += [now.step] * rule.fires(now, previous, final)
+            wakes, previous = rule.sleeps_until(now.step), now
+    assert found == fired(rule, walk(advance, start))
+
+
+@given(st.integers(1, 20), st.integers(1, 300))
+def test_rules_sleep_until_they_fire(n, total):
+    for rule in (every(steps=n), Doubling(n), at(steps=[n])):
+        woken = [now.step for now, _, _ in walk([(1, 0, 0.0)] * total) if rule.sleeps_until(now.step - 1) <= now.step]
+        assert woken == fired(rule, walk([(1, 0, 0.0)] * total))
+
+
 @given(advances, rules)
 def test_rules_are_pure(advance, rule):
     places = list(walk(advance))
