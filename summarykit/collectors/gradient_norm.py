@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from summarykit.collectors.network import named_gradients
 from summarykit.collectors.norms import norm
 from summarykit.collectors.part import Part, Sink
+from summarykit.collectors.postponed import Postponing
 from summarykit.training.context import CallbackParams
 
 TAG = "gradient_norm"
@@ -15,9 +18,17 @@ class GradientNorm(Part):
 
     The norm before clipping is what ``clip_grad_norm_`` returns: a loop that reports it under this name,
     ``loop.report(gradient_norm=...)``, has it recorded in its place.
+
+    To read all gradients takes milliseconds. Where the loop lets go of them, as PyTorch's ``zero_grad()`` does, and they lie in the
+    host's memory, another thread reads them, unless the collector says ``fence=False``.
     """
 
     key = "collect_gradient_norm"
+
+    def __init__(self, *args: Any) -> None:
+        """See ``Part``."""
+        super().__init__(*args)
+        self._norm = Postponing().norm if self.settings.fence else norm
 
     def collect(self, params: CallbackParams, sink: Sink) -> None:
         """Collect it, unless the loop reports one."""
@@ -25,7 +36,7 @@ class GradientNorm(Part):
         if network is None or TAG in (params.get("reported") or ()):
             return
         gradients = [gradient for _, gradient in named_gradients(network)]
-        found = norm(gradients)
+        found = self._norm(gradients)
         if found is not None:
             sink.add("scalar", TAG, found)
         elif gradients:

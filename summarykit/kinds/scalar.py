@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from summarykit.errors import RefusedValueError
-from summarykit.kinds.arrays import Held, described, guarded, hold, typed
+from summarykit.kinds.arrays import Later, described, guarded, hold, typed
 from summarykit.kinds.dtypes import is_native
 from summarykit.kinds.frameworks import framework_of
 from summarykit.kinds.kind import no_options
@@ -22,8 +22,8 @@ class ScalarKind:
 
     name = "scalar"
 
-    def snapshot(self, value: Any, **options: Any) -> float | Held:
-        """Give the number as float64, or hold it where a device has yet to compute it.
+    def snapshot(self, value: Any, **options: Any) -> float | Later:
+        """Give the number as float64, or hold it where it has yet to be computed.
 
         Raises:
             RefusedValueError: not one real number, or beyond the range of float64.
@@ -31,13 +31,15 @@ class ScalarKind:
         if type(value) is float and not options:
             return value
         no_options(self.name, options)
+        if isinstance(value, Later):
+            return value
         held = None if isinstance(value, _NUMBERS) else hold(value)
         if held is None:
             return number(value)
         _check_size(held.shape)
         return held
 
-    def reduce(self, snapshot: float | Held) -> Scalar:
+    def reduce(self, snapshot: float | Later) -> Scalar:
         """Wrap the number.
 
         Raises:

@@ -1,0 +1,90 @@
+"""Norms that another thread takes: only of what the loop lets go of, and never of something else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from summarykit.collectors import SummaryCollector, postponed
+from summarykit.collectors.postponed import PostponedNorm, Postponing
+from summarykit.errors import RefusedValueError
+from summarykit.training import Loop
+
+torch = pytest.importorskip("torch")
+
+
+def test_what_it_gives_and_what_it_lets_go_of():
+    found = PostponedNorm([torch.full((4,), 3.0), torch.full((4,), 4.0)])
+    assert (found.shape, found.nbytes, found.settled) == ((), 32, False)
+    assert float(found.get().data) == 10
+    assert (found.nbytes, found.settled) == (0, True)
+    assert found.get() is found.get()
+
+
+def test_arrays_that_changed_are_refused():
+    gradient = torch.ones(3)
+    found = PostponedNorm([gradient])
+    gradient.zero_()
+    with pytest.raises(RefusedValueError, match="the gradients changed before"):
+        found.get()
+
+
+def postpones(*sets):
+    postponing = Postponing()
+    return [isinstance(postponing.norm(gradients), PostponedNorm) for gradients in sets]
+
+
+def test_gradients_that_are_replaced_are_postponed_from_the_second_time_on():
+    assert postpones([torch.ones(3)], [torch.ones(3)], [torch.ones(3)]) == [False, True, True]
+
+
+def test_gradients_that_are_zeroed_in_place_are_not():
+    same = [torch.ones(3)]
+    assert postpones(same, same, same) == [False, False, False]
+
+
+class Subclass(torch.Tensor):
+    pass
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: [np.ones(3)], list, lambda: [torch.ones(3).to_sparse()], lambda: [torch.ones(3, device="meta")],
+        lambda: [torch.ones(3), np.ones(3)], lambda: [torch.ones(3).as_subclass(Subclass)],
+    ],
+    ids=["numpy", "nothing", "sparse", "device", "mixed", "subclass"],
+)  # fmt: skip
+def test_others_are_not_postponed(make):
+    first, second = make(), make()
+    postponing = Postponing()
+    if first and isinstance(first[0], torch.Tensor) and len(first) > 1:
+        assert not postponed._postponable(first)
+    else:
+        postponing.norm(first)
+        assert not isinstance(postponing.norm(second), PostponedNorm)
+
+
+def test_more_than_a_bound_is_not_kept_alive(monkeypatch):
+    monkeypatch.setattr(postponed, "LARGEST", 11)
+    assert postpones([torch.ones(3)], [torch.ones(3)]) == [False, False]
+
+
+@pytest.mark.parametrize("replace", [True, False])
+@pytest.mark.parametrize("fence", [True, False])
+def test_every_norm_is_that_of_its_step(directory, replace, fence):
+    torch.manual_seed(0)
+    net = torch.nn.Linear(100, 100)
+    optimizer = torch.optim.SGD(net.parameters(), lr=1e-3)
+    only = {"collect_gradient_norm": True}
+    collector = SummaryCollector(directory.path, 1, collect_specified_data=only, keep_default_action=False, fence=fence)
+    expected = []
+    with Loop(net, optimizer, torch.randn(25, 8, 100), 1, collector) as loop:
+        for batch in loop.steps():
+            optimizer.zero_grad(set_to_none=replace)
+            net(batch).square().sum().backward()
+            expected.append(torch.cat([p.grad.flatten() for p in net.parameters()]).norm().item())
+            optimizer.step()
+    assert directory.steps()["gradient_norm"] == list(range(1, 26))
+    np.testing.assert_allclose(directory.values("gradient_norm"), expected, rtol=1e-4)
+    assert collector.stats()["dropped"] == {}
