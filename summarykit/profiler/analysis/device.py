@@ -6,6 +6,7 @@ import numpy as np
 
 from summarykit.profiler.analysis.choosing import covered, on_devices
 from summarykit.profiler.analysis.intervals import shares
+from summarykit.profiler.analysis.launching import launch_times
 from summarykit.profiler.recording import Category, Recording, Spans, Table
 from summarykit.shapes import Array, Ints
 
@@ -71,7 +72,7 @@ def idle(recording: Recording, window: tuple[int, int]) -> Table:
     reach = _reach(spans, chosen)
     gap = spans.start[chosen][1:] - reach[:-1]
     counted = (spans.lane[chosen][1:] == spans.lane[chosen][:-1]) & (gap > 0)
-    launch = launches(spans)[chosen][1:]
+    launch = launch_times(spans)[chosen][1:]
     cause = np.where(launch > reach[:-1], 0, np.where(gap < CLOSE, 1, 2))
     return _causes(spans, spans.lane[chosen][1:][counted], cause[counted], gap[counted])
 
@@ -83,7 +84,7 @@ def queue(recording: Recording) -> Table:
         ``device``, ``stream``, ``count`` of looks, ``mean``, ``median``, ``max``, ``empty`` (share of starts that leave none waiting).
     """
     spans = recording.spans
-    launched = launches(spans)
+    launched = launch_times(spans)
     device = np.flatnonzero(on_devices(spans) & spans.of(*RUNS) & (launched >= 0))
     rows = []
     for lane in np.unique(spans.lane[device]).tolist():
@@ -95,16 +96,6 @@ def queue(recording: Recording) -> Table:
         rows.append((row.process, row.thread, len(length), length.mean(), np.median(length), length.max(), (length[starts] == 0).mean()))
     names = ("device", "stream", "count", "mean", "median", "max", "empty")
     return Table(zip(names, np.array(rows, float).reshape(-1, len(names)).T, strict=True))
-
-
-def launches(spans: Spans) -> Ints:
-    """When the call was made that launched each span, in ns; -1 where that is not known."""
-    calls = np.flatnonzero(spans.of(Category.RUNTIME) & ~on_devices(spans) & (spans.correlation >= 0))
-    if not len(calls):
-        return np.full(len(spans), -1)
-    calls = calls[np.argsort(spans.correlation[calls], kind="stable")]
-    place = np.searchsorted(spans.correlation[calls], spans.correlation).clip(0, len(calls) - 1)
-    return np.where(spans.correlation[calls[place]] == spans.correlation, spans.start[calls[place]], -1)
 
 
 def _devices(spans: Spans) -> list[tuple[int, Array]]:

@@ -37,6 +37,8 @@ class Nesting:
 
     def around(self, lane: Array, time: Ints) -> Ints:
         """Place in ``chosen`` of the innermost span of a lane that is open at a time, for each of them; -1 where there is none."""
+        if not len(self._start):
+            return np.full(len(time), -1)
         moment, known = self._scale.moments(lane, time), self._scale.has(time)
         place = np.where(known, np.searchsorted(self._start, moment, side="right") - 1, -1)
         while len(left := np.flatnonzero((place >= 0) & (self._end[place] <= moment))):

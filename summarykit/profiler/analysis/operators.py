@@ -6,6 +6,7 @@ import numpy as np
 
 from summarykit.profiler.analysis.choosing import on_devices
 from summarykit.profiler.analysis.grouping import Groups
+from summarykit.profiler.analysis.launching import launched_by
 from summarykit.profiler.analysis.nesting import Nesting, outermost
 from summarykit.profiler.recording import Category, Recording, Spans, Table
 from summarykit.shapes import Array, Ints
@@ -63,13 +64,8 @@ def _side(spans: Spans, chosen: Ints, side: str, own: Ints, counted: Array, devi
 def _launched(spans: Spans, nesting: Nesting, count: int, device: Ints) -> Ints:
     """Device time that each host operator launched itself: by the innermost operator around the call that launched it."""
     found = np.zeros(count, np.int64)
-    calls = np.flatnonzero(spans.of(Category.RUNTIME) & ~on_devices(spans) & (spans.correlation >= 0))
-    if not (len(calls) and len(device) and count):
-        return found
-    calls = calls[np.argsort(spans.correlation[calls], kind="stable")]
-    place = np.searchsorted(spans.correlation[calls], spans.correlation[device]).clip(0, len(calls) - 1)
-    known = spans.correlation[calls[place]] == spans.correlation[device]
-    call, device = calls[place[known]], device[known]
+    call = launched_by(spans)[device]
+    device, call = device[call >= 0], call[call >= 0]
     around = nesting.around(spans.lane[call], spans.start[call])
     inside = around >= 0
     np.add.at(found, around[inside], spans.duration[device[inside]])

@@ -18,6 +18,7 @@ import numpy as np
 
 from summarykit.profiler.analysis.choosing import named, on_devices
 from summarykit.profiler.analysis.intervals import Intervals
+from summarykit.profiler.analysis.launching import launch_times
 from summarykit.profiler.analysis.upstream.rounding import ends
 from summarykit.profiler.recording import Category, Recording, Table
 from summarykit.shapes import Array, Ints
@@ -96,7 +97,7 @@ def idle_time(recording: Recording) -> Table:
     """The gaps in each stream by cause: ``stream``, ``idle_category`` (``host_wait``, ``kernel_wait``, ``other``), ``idle_time``."""
     spans, device = recording.spans, Device(recording)
     kernels = spans.of(*_KERNELS)[device.chosen]
-    launched = _launch_times(recording)
+    launched = _microseconds(launch_times(spans))
     rows: list[tuple[int, str, int]] = []
     for stream in np.unique(device.stream[kernels]).tolist():
         here = np.flatnonzero(kernels & (device.stream == stream))
@@ -112,8 +113,8 @@ def idle_time(recording: Recording) -> Table:
 
 def queue_length(recording: Recording) -> Table:
     """How many launches a stream has not begun yet, at each launch and each start: ``stream`` and the columns of pandas' ``describe()``."""
-    device = Device(recording)
-    launched = _launch_times(recording, only=_LAUNCHES)[device.chosen]
+    spans, device = recording.spans, Device(recording)
+    launched = _microseconds(launch_times(spans, named(spans, _LAUNCHES)))[device.chosen]
     rows = []
     for stream in np.unique(device.stream).tolist():
         here = (device.stream == stream) & (launched >= 0)
@@ -136,18 +137,8 @@ def _launched_in_whole_steps(recording: Recording, device: Array) -> Array:
     return np.isin(spans.correlation, spans.correlation[before])
 
 
-def _launch_times(recording: Recording, only: tuple[str, ...] = ()) -> Ints:
-    """When the call was made that launched each span, in µs; -1 where that is not known."""
-    spans = recording.spans
-    calls = np.flatnonzero(spans.of(Category.RUNTIME) & ~on_devices(spans) & (spans.correlation >= 0))
-    if only:
-        calls = calls[named(spans, only)[calls]]
-    calls = calls[np.argsort(spans.correlation[calls], kind="stable")]
-    if not len(calls):
-        return np.full(len(spans), -1)
-    place = np.searchsorted(spans.correlation[calls], spans.correlation).clip(0, len(calls) - 1)
-    known = spans.correlation[calls[place]] == spans.correlation
-    return np.where(known, -(-spans.start[calls[place]] // 1000), -1)
+def _microseconds(time: Ints) -> Ints:
+    return np.where(time >= 0, -(-time // 1000), -1)
 
 
 def _causes(host: Array, close: Array) -> list[tuple[str, Array]]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from summarykit.profiler.analysis.choosing import named, on_devices
 from summarykit.profiler.analysis.intervals import Intervals, shares
+from summarykit.profiler.analysis.launching import launched_by
 from summarykit.profiler.analysis.upstream.rounding import ends
 from summarykit.profiler.recording import Category, Recording, Spans, Table
 from summarykit.shapes import Array, Ints
@@ -76,18 +77,11 @@ def _until_the_device_is_done(recording: Recording, number: Ints, start: Ints, e
 def _launched(recording: Recording, start: Ints, end: Ints) -> tuple[Ints, Ints]:
     """The device's spans that were launched by a call within a step, and that step."""
     spans = recording.spans
-    calls = np.flatnonzero(spans.of(Category.RUNTIME) & ~on_devices(spans) & (spans.correlation >= 0))
-    if "runtime" not in _words(recording) or not len(calls):
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    step = np.searchsorted(start, spans.start[calls], side="right") - 1
-    inside = (step >= 0) & (ends(spans)[calls] <= end[step])
-    calls, step = calls[inside], step[inside]
-    device = np.flatnonzero(spans.of(*_DEVICE) & on_devices(spans))
-    order = np.argsort(spans.correlation[calls], kind="stable")
-    sought = spans.correlation[calls[order]]
-    place = np.searchsorted(sought, spans.correlation[device]).clip(0, max(len(sought) - 1, 0))
-    known = sought[place] == spans.correlation[device] if len(sought) else np.zeros(len(device), np.bool_)
-    return device[known], step[order][place[known]]
+    step = np.searchsorted(start, spans.start, side="right") - 1
+    inside = (step >= 0) & (ends(spans) <= end[step]) & ("runtime" in _words(recording))
+    call = launched_by(spans, inside)
+    device = np.flatnonzero(spans.of(*_DEVICE) & on_devices(spans) & (call >= 0))
+    return device, step[call[device]]
 
 
 def _before(spans: Spans, launched: Ints, start: int, first: int) -> int:
