@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from summarykit.profiler.parsers import ascend, mindspore, read
 from summarykit.profiler.queries import Queries
 from summarykit.profiler.recording import Category, Lane, Recording, Spans, Table
 
+CHECKOUT = str(Path(__file__).resolve().parents[2])
 pytestmark = [pytest.mark.viewers, pytest.mark.shared]
 PAGE = {"limit": 7, "offset": 1}
 RUNS = {
@@ -33,6 +36,7 @@ RUNS = {
     "starved": ("0", "ascend"),
     "msprof": ("0", "ascend"),
     "counted": ("0", "ascend"),
+    "torch": ("0", "ascend"),
 }
 LISTS = (
     "aicore_type",
@@ -84,7 +88,7 @@ def counted_recording() -> Recording:
 
 
 @pytest.fixture(scope="module")
-def base(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def base(shared: Path, tmp_path_factory: pytest.TempPathFactory, torch_run: list[Recording]) -> Path:
     folder, data = tmp_path_factory.mktemp("runs"), shared / "data/profiler"
     recordings = {
         "job3": ascend.parse(data / "ascend/raw/JOB3"),
@@ -99,6 +103,7 @@ def base(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     recordings["starved"][0].tables.update(recordings["data"][0].tables)
     recordings["msprof"] = read(data / "ascend/raw/msprof")[:1]
+    recordings["torch"] = torch_run
     recordings["counted"] = [counted_recording()]
     for name in ("profiler", "cluster_propose"):  # MindInsight's own test data
         shutil.copytree(data / "ascend/intermediate" / name, folder / name / "profiler")
@@ -106,6 +111,40 @@ def base(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert made, run
         write_intermediate(made, folder / run / "profiler")
     return folder
+
+
+TORCH = """
+import sys, time, torch
+from torch.utils.data import DataLoader, TensorDataset
+from summarykit import Loop
+from summarykit.profiler import Profiler, StopAtStep
+
+class Slow(TensorDataset):
+    def __getitem__(self, index):
+        time.sleep(0.001)
+        return super().__getitem__(index)
+
+net = torch.nn.Sequential(torch.nn.Linear(8, 64), torch.nn.ReLU(), torch.nn.Linear(64, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+data = DataLoader(Slow(torch.randn(60, 8), torch.randn(60, 1)), batch_size=4)
+profiler = Profiler(output_path=sys.argv[1], start_profile=False)
+with Loop(net, optimizer, data, callbacks=[StopAtStep(3, 12, profiler=profiler)]) as loop:
+    for _ in loop.epochs():
+        for x, y in loop.steps():
+            optimizer.zero_grad()
+            loss = ((net(x) - y) ** 2).mean()
+            loss.backward()
+            optimizer.step()
+"""
+
+
+@pytest.fixture(scope="module")
+def torch_run(tmp_path_factory: pytest.TempPathFactory) -> list[Recording]:
+    """What our profiler recorded of a training in PyTorch whose data set is slow: at least 4 ms a batch."""
+    pytest.importorskip("torch")
+    folder = tmp_path_factory.mktemp("torch")
+    subprocess.run([sys.executable, "-c", TORCH, str(folder)], check=True, timeout=120, env={**os.environ, "PYTHONPATH": CHECKOUT})
+    return read(folder)
 
 
 def of(run: str) -> dict[str, str]:
@@ -186,7 +225,7 @@ def test_operators_are_the_same(run, base, answers):
         assert answers[run, name] == plain(queries.operators(name, {"group_condition": PAGE}).to_dict()), name
 
 
-@pytest.mark.parametrize("run", ["job3", "job1", "kineto", "own", "ranks"])
+@pytest.mark.parametrize("run", ["job3", "job1", "kineto", "own", "ranks", "torch"])
 def test_steps_are_the_same(run, base, answers):
     steps = Queries(base / run / "profiler", RUNS[run][0]).steps
     for name, number in (("average", 0), ("second", 2)):
@@ -276,3 +315,11 @@ def test_its_own_data_of_changing_shapes(base, answers):
 def test_operators_of_msprof_are_listed(answers):
     assert answers["msprof", "aicore_detail"]["size"] > 100
     assert answers["msprof", "average"]["size"] == 10
+
+
+def test_our_profiler_s_own_run_of_torch(answers):
+    (interval, rest, tail) = answers["torch", "average"]["training_trace_graph"][1]
+    assert answers["torch", "average"]["size"] == 10
+    assert interval["duration"] > 4  # four items of a millisecond each
+    assert rest["duration"] > 0
+    assert answers["torch", "cpu_op_type"]["size"] > 0

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from summarykit.profiler.analysis.phases import classic
+from summarykit.profiler.analysis.phases import classic, phases
 from summarykit.profiler.analysis.steps import steps as ordered_steps
 from summarykit.profiler.intermediate.target import Target
 from summarykit.profiler.recording import Recording, Table
@@ -39,17 +39,26 @@ def ticks(recording: Recording) -> Table:
     steps = ordered_steps(recording)
     if not steps.rows:
         return Table(dict.fromkeys(HEADER, np.zeros(0, np.int64)))
-    split = classic(recording, steps)
     origin = 0 if recording.source == "ascend" else int(steps["start"][0])
-    start, end = ((steps[name] - origin) // _TICK for name in ("start", "end"))
-    forward = np.minimum(start + _ticks(split["iteration_interval"]), end)
-    backward = np.minimum(forward + _ticks(split["fp_and_bp"]), end)
+    interval, forward_backward = _split(recording, steps)
+    begun = np.minimum(steps["start"] + interval, steps["end"])
+    done = np.minimum(begun + forward_backward, steps["end"])
+    start, end, forward, backward = ((time - origin) // _TICK for time in (steps["start"], steps["end"], begun, done))
     found = (steps["step"], start, end, end - start, forward, backward, forward - start, backward - forward, end - backward)
     return Table(zip(HEADER, found, strict=True))
 
 
-def _ticks(milliseconds: Array) -> Ints:
-    return np.rint(milliseconds * 1e5).astype(np.int64)
+def _split(recording: Recording, steps: Table) -> tuple[Ints, Ints]:
+    """Until the forward pass and until the end of the backward pass, in ns; of a step with neither, its wait for data and the rest."""
+    split = classic(recording, steps)
+    interval, forward_backward, total = (_nanoseconds(split[name]) for name in ("iteration_interval", "fp_and_bp", "total"))
+    unknown = (interval >= total) & (forward_backward == 0)
+    waited = np.where(unknown, _nanoseconds(phases(recording, steps)["data wait"]), interval)
+    return waited, np.where(unknown, total - waited, forward_backward)
+
+
+def _nanoseconds(milliseconds: Array) -> Ints:
+    return np.rint(milliseconds * 1e6).astype(np.int64)
 
 
 def _mean(column: Ints) -> int:

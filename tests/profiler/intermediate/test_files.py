@@ -107,10 +107,11 @@ def test_the_parts_of_every_step_add_up(durations, origin, source):
     rows = [(int(edge), int(length) // 2, 0, Category.PHASE, 0, -1) for edge, length in zip(edges, durations, strict=False)]
     steps = Table(step=np.arange(1, count + 1), start=edges[:-1], end=edges[1:])
     files = render(Recording(source, Path("x"), spans(rows, ["data wait"], [Lane(1, 1)]), {"steps": steps}))
-    for row in lines(files["step_trace_raw_0_detail_time.csv"])[1:-1]:
+    for row, length in zip(lines(files["step_trace_raw_0_detail_time.csv"])[1:-1], durations, strict=True):
         _, start, end, total, _, _, *parts = map(int, row)
         assert sum(parts) == total == end - start
         assert min(parts) >= 0
+        assert abs(parts[0] - length // 20) <= 1        # half of the step waited for data, and nothing says forward or backward
 
 
 def test_ranks_stand_beside_each_other_and_files_are_whole(tmp_path):
