@@ -16,6 +16,8 @@ environment() {
 
 # crc32c: tensorboardX uses it where it is there, and is slower without.
 environment peers torch==2.13.0 tensorboardX tensorboard tensorboard-data-server tbparse crc32c viztracer pyinstrument psutil
+# Frameworks that have loggers of their own.
+environment peers torch==2.13.0 lightning transformers accelerate
 # It asks for older versions of what is there, which it does not need.
 "$envs/peers/bin/python" -m pip install --quiet --no-deps loss-landscapes
 # Its wheel is built for NumPy 1; with NumPy 2 some first calls raise SystemError, and its own landscapes fail.

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
-
 NEVER = 2**63
 """A step that no run comes to."""
 

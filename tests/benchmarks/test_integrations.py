@@ -1,0 +1,22 @@
+"""The benchmark of the integrations runs with tiny sizes and prints its table. What it measures is not judged here."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+def test_a_framework_gives_a_figure_for_each_claim(checkout):
+    pytest.importorskip("torch")
+    command = [sys.executable, checkout / "benchmarks/integrations.py", "--scale=0.001", "--rounds=1", "--only=torch"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    header, rule, *rows = done.stdout.splitlines()
+    assert rule == "|---|---|---:|---:|", done.stderr
+    assert header.count("|") == 5
+    assert len(rows) == 4, done.stderr
+    for row in rows:
+        assert row.startswith("| torch | a step that records")
+        float(row.split("|")[3])
