@@ -17,6 +17,7 @@ from testkit import profiler_routes
 from summarykit.profiler.advice import mindinsight_cluster
 from summarykit.profiler.advice.mindinsight import proposal
 from summarykit.profiler.intermediate import write_intermediate
+from summarykit.profiler.merging import merged
 from summarykit.profiler.parsers import ascend, mindspore, read
 from summarykit.profiler.queries import Queries
 from summarykit.profiler.recording import Category, Lane, Recording, Spans, Table
@@ -144,7 +145,7 @@ def torch_run(tmp_path_factory: pytest.TempPathFactory) -> list[Recording]:
     pytest.importorskip("torch")
     folder = tmp_path_factory.mktemp("torch")
     subprocess.run([sys.executable, "-c", TORCH, str(folder)], check=True, timeout=120, env={**os.environ, "PYTHONPATH": CHECKOUT})
-    return read(folder)
+    return merged(read(folder))
 
 
 def of(run: str) -> dict[str, str]:
@@ -318,7 +319,7 @@ def test_operators_of_msprof_are_listed(answers):
 
 
 def test_our_profiler_s_own_run_of_torch(answers):
-    (interval, rest, tail) = answers["torch", "average"]["training_trace_graph"][1]
+    interval, rest, _ = answers["torch", "average"]["training_trace_graph"][1]
     assert answers["torch", "average"]["size"] == 10
     assert interval["duration"] > 4  # four items of a millisecond each
     assert rest["duration"] > 0

@@ -22,7 +22,8 @@ def write_intermediate(
     """Write what MindInsight's profiler pages read.
 
     Args:
-        recordings: one, or those of several ranks: a file's name holds its rank.
+        recordings: one, or those of several ranks: a file's name holds its rank, and the last of one rank stays. What several writers told
+            of one rank is put together by ``merging.merged``.
         folder: made where it is not there. MindInsight looks for ``<run>/profiler``.
         dialect: the generation of MindInsight that shall read them.
 
