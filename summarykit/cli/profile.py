@@ -58,9 +58,10 @@ def _compare(args: argparse.Namespace) -> int:
 
 
 def _read(path: Path) -> list[Recording]:
+    from summarykit.profiler.merging import merged
     from summarykit.profiler.parsers import read
 
-    found = read(path)
+    found = merged(read(path))
     if not found:
         raise CommandError(f"{path}: holds no recording that is known (a profiler's output directory or a trace is needed)")
     return found

@@ -42,15 +42,21 @@ def page(report: Report) -> str:
 
 def _body(report: Report) -> Iterator[str]:
     yield _section("Advice", _advice(report))
-    if len(report.profiles) > 1:
+    if len(report.last) > 1:
         yield _section("Ranks", _table(report.stragglers) or "<p>no collectives that every rank took part in</p>")
     for profile in report.profiles:
-        several = f" (rank {profile.recording.rank})" if len(report.profiles) > 1 else ""
+        several = f" ({_name(report, profile)})" if len(report.profiles) > 1 else ""
         yield _section(f"Steps{several}", _steps(profile))
         yield _section(f"Timeline{several}", _legend(profile) + picture(profile))
         yield from _tables(profile, several)
     yield _section("What the profiler itself took, ms", _table(report.costs))
     yield _section("Not read", ", ".join(f"{count:,} {html.escape(reason)}" for reason, count in report.skipped.most_common()))
+
+
+def _name(report: Report, profile: Profile) -> str:
+    """What tells a profile from the others: its rank, or its path where several are of one rank."""
+    several = len(report.last) < len(report.profiles)
+    return str(profile.recording.path) if several else f"rank {profile.recording.rank}"
 
 
 def _tables(profile: Profile, several: str) -> Iterator[str]:

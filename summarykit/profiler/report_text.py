@@ -22,13 +22,14 @@ def text(report: Report) -> str:
     """The report as text, in lines of about a hundred columns."""
     if not report.profiles:
         return "nothing was recorded\n"
-    lines = [line for profile in report.profiles[:1] for part in _PARTS for line in part(profile)]
-    return "\n".join([*_head(report), *lines, *_ranks(report), *_advice(report), *_costs(report), *_skipped(report)]) + "\n"
+    one = [line for part in _PARTS for line in part(report.last[0])]
+    every = [line for part in (_windows, _ranks, _advice, _costs, _skipped) for line in part(report)]
+    return "\n".join([*_head(report), *one, *every]) + "\n"
 
 
 def _head(report: Report) -> Iterator[str]:
-    first = report.profiles[0].recording
-    ranks = f", {len(report.profiles)} recordings; rank {first.rank} is shown" if len(report.profiles) > 1 else ""
+    first = report.last[0].recording
+    ranks = f", {len(report.last)} ranks; rank {first.rank} is shown" if len(report.last) > 1 else ""
     world = f", rank {first.rank} of {first.world_size}" if first.world_size > 1 and not ranks else ""
     yield f"{cut(str(first.path), 72)} ({first.source}{world}{ranks})"
 
@@ -165,13 +166,25 @@ def _counters(profile: Profile) -> Iterator[str]:
 _PARTS = (_steps, _phases, _input, _pipeline, _devices, _operators, _python, _memory, _counters)
 
 
+def _windows(report: Report) -> Iterator[str]:
+    here = [profile for profile in report.profiles if profile.recording.rank == report.last[0].recording.rank]
+    if len(here) > 1:
+        yield "\nother recordings of this process, ms a step"
+        rows = []
+        for profile in here[:-1]:
+            times = profile.step_times
+            figures = [number(times.get("median", float("nan"))), number(_mean(profile, "data wait"))]
+            rows.append([cut(str(profile.recording.path), 72), f"{times['count']:,}", *figures])
+        yield from sheet(["<", "steps", "median", "data wait"], rows)
+
+
 def _ranks(report: Report) -> Iterator[str]:
-    if len(report.profiles) < 2:
+    if len(report.last) < 2:
         return
     yield "\nranks, ms a step"
     late = report.stragglers
     rows = []
-    for place, profile in enumerate(report.profiles):
+    for place, profile in enumerate(report.last):
         mean = profile.step_times.get("mean", float("nan"))
         wait, communication = (_mean(profile, name) for name in ("data wait", "communication"))
         told = [share(late["last"][place]), number(late["lateness"][place])] if late.rows else ["", ""]

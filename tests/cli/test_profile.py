@@ -47,7 +47,7 @@ def test_several_are_ranks_in_their_order(cli, tmp_path):
     known = [steps(tmp_path, f"{rank}.json", 1, distributedInfo={"rank": rank, "world_size": 8}) for rank in (5, 2)]
     found = cli("profile", *known, "--json")
     assert [each["rank"] for each in json.loads(found.out)["ranks"]] == [2, 5]
-    assert "2 recordings" in cli("profile", *known).out
+    assert "2 ranks" in cli("profile", *known).out
 
 
 def test_two_are_compared(cli, tmp_path):

@@ -135,3 +135,16 @@ def test_texts_are_aligned_and_cut():
     assert [bar(share, 4) for share in (0, 0.001, 0.5, 1, 7, float("nan"))] == ["", "▏", "██", "████", "████", ""]
     assert [size(value) for value in (0, 999, 1500, 2.5e9, -3e6)] == ["0 B", "999 B", "1.5 kB", "2.5 GB", "-3.0 MB"]
     assert wrapped("one two three", "- ", 2, 8) == ["- one", "  two", "  three"]
+
+
+def test_of_several_windows_the_last_is_shown_and_the_others_are_named():
+    windows = [recording([("forward", Category.PHASE, 0, 0, 5)], [(1, 0, 5.0 + place)]) for place in range(3)]
+    for place, each in enumerate(windows):
+        each.path = each.path / f"window_{place}"
+    report = analyse(windows)
+    assert [profile.recording.path.name for profile in report.last] == ["window_2"]
+    text = str(report)
+    assert text.startswith("test/window_2")
+    assert "test/window_0" in text
+    assert "ranks" not in text
+    assert report.stragglers.rows == 0

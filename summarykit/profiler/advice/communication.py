@@ -12,7 +12,7 @@ _MOST = 0.10
 
 def check(report: Report) -> Iterator[Advice]:
     """Say so for the rank with most of it."""
-    profiles = [profile for profile in report.profiles if profile.steps.rows]
+    profiles = [profile for profile in report.last if profile.steps.rows]
     if not profiles:
         return
     worst = max(profiles, key=lambda profile: float(profile.split["communication"].mean()))

@@ -11,7 +11,7 @@ from summarykit.profiler.analysis.report import Report
 
 def check(report: Report) -> Iterator[Advice]:
     """Say so for the rank that waits most."""
-    waiting = [profile for profile in report.profiles if profile.input.get("share", 0.0) > NOTICEABLE]
+    waiting = [profile for profile in report.last if profile.input.get("share", 0.0) > NOTICEABLE]
     if not waiting:
         return
     worst = max(waiting, key=lambda profile: profile.input["share"])

@@ -13,7 +13,7 @@ _MOST = 0.9
 
 def check(report: Report) -> Iterator[Advice]:
     """Say so for each device of which the size is known."""
-    for profile in report.profiles:
+    for profile in report.last:
         sizes = {each.get("id"): each.get("totalGlobalMem", 0) for each in _devices(profile.recording.meta)}
         for device, peak in zip(*(profile.memory.get(name, ()) for name in ("device", "peak")), strict=True):
             size = sizes.get(int(device), 0)

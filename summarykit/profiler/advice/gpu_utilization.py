@@ -13,7 +13,7 @@ _LEAST = 0.5
 
 def check(report: Report) -> Iterator[Advice]:
     """Say so for each rank's devices."""
-    for profile in report.profiles:
+    for profile in report.last:
         for device, use, span in zip(*(profile.devices.get(name, ()) for name in ("device", "utilization", "span")), strict=True):
             idle = profile.idle
             late = float(idle["time"][(idle["device"] == device) & (idle["cause"] == "host")].max(initial=0.0))

@@ -14,7 +14,7 @@ def check(report: Report) -> Iterator[Advice]:
     """Name it."""
     found = report.stragglers
     for row in np.flatnonzero(found.get("straggler", np.empty(0, np.bool_))).tolist():
-        late, step = float(found["lateness"][row]), report.profiles[0].step_times.get("mean", 0.0)
+        late, step = float(found["lateness"][row]), report.last[0].step_times.get("mean", 0.0)
         yield Advice(
             rule="straggler",
             title=f"the others wait for rank {found['rank'][row]}",

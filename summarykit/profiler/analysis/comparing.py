@@ -55,7 +55,7 @@ class Comparison:
 
 
 def compare(before: Report, after: Report) -> Comparison:
-    """Compare the first ranks of two reports.
+    """Compare the first ranks of two reports, of several windows the last ones.
 
     Raises:
         ValueError: one of them has no recording.
@@ -63,7 +63,7 @@ def compare(before: Report, after: Report) -> Comparison:
     for name, report in (("before", before), ("after", after)):
         if not report.profiles:
             raise ValueError(f"{name}: a report on one recording or more is needed, this one is empty")
-    steps = _steps(before.profiles[0].steps["duration"], after.profiles[0].steps["duration"])
+    steps = _steps(before.last[0].steps["duration"], after.last[0].steps["duration"])
     gained = -float(steps["change"][0])
     return Comparison(before, after, steps, _phases(before, after), _operators(before, after), _kept(before.advice, after.advice, gained))
 
@@ -90,7 +90,7 @@ def _error(values: Floats) -> float:
 
 def _phases(before: Report, after: Report) -> Table:
     names = (*SHOWN, "other")
-    first, second = (np.array([_mean(report.profiles[0].phases[name]) for name in names]) for report in (before, after))
+    first, second = (np.array([_mean(report.last[0].phases[name]) for name in names]) for report in (before, after))
     return Table(phase=np.array(names, object), before=first, after=second, change=second - first)
 
 
@@ -104,7 +104,7 @@ def _operators(before: Report, after: Report) -> Table:
 
 
 def _by_operator(report: Report) -> dict[tuple[str, str], float]:
-    profile = report.profiles[0]
+    profile = report.last[0]
     found, count = profile.operators, max(profile.steps.rows, 1)
     times: dict[tuple[str, str], float] = {}
     for name, side, time in zip(*(found.get(column, ()) for column in ("name", "side", "self")), strict=True):
@@ -132,8 +132,8 @@ def _plain(values: Any) -> list[Any]:
 
 def _lines(found: Comparison) -> Iterator[str]:
     before, after, change, relative, verdict = (column[0] for column in found.steps.values())
-    yield f"before {cut(str(found.before.recordings[0].path), 80)}"
-    yield f"after  {cut(str(found.after.recordings[0].path), 80)}"
+    yield f"before {cut(str(found.before.last[0].recording.path), 80)}"
+    yield f"after  {cut(str(found.after.last[0].recording.path), 80)}"
     if verdict == "unknown":
         yield "\nstep times cannot be compared: one of them has no steps"
     else:

@@ -23,7 +23,8 @@ class Report:
     """Where the time went, in tables that are made when they are first asked for.
 
     Attributes:
-        profiles: one of each recording, by rank.
+        profiles: one of each recording, by rank and path.
+        last: the last one of each rank: of several windows the latest.
     """
 
     def __init__(self, recordings: Sequence[Recording]) -> None:
@@ -32,7 +33,9 @@ class Report:
         Args:
             recordings: one, or those of several ranks.
         """
-        self.profiles = [Profile(recording) for recording in sorted(recordings, key=lambda each: each.rank)]
+        ordered = sorted(recordings, key=lambda recording: (recording.rank, str(recording.path)))
+        self.profiles = [Profile(recording) for recording in ordered]
+        self.last = list({profile.recording.rank: profile for profile in self.profiles}.values())
 
     @property
     def recordings(self) -> list[Recording]:
@@ -56,7 +59,7 @@ class Report:
     @cached_property
     def stragglers(self) -> Table:
         """Which rank the others wait for; see ``stragglers.stragglers``."""
-        return stragglers(self.recordings, self.profiles[0].steps) if self.profiles else Table()
+        return stragglers([profile.recording for profile in self.last], self.last[0].steps) if self.last else Table()
 
     @cached_property
     def advice(self) -> list[Advice]:
