@@ -32,7 +32,6 @@ class Toggle(Callback):
         self._owner = profiler is None
         self.report: Any = None
         self.profiler = Profiler(start_profile=False) if profiler is None else profiler
-        self.profiler.told = True
         self._depth = 0
         self._mine = False
         self._opened: set[tuple[int, int]] = set()
@@ -62,8 +61,15 @@ class Toggle(Callback):
                 if self.profiler.recording:
                     logger.warning("%s: the profiler records already: this window is part of that", type(self).__name__)
                 else:
-                    self.profiler.start()
-                    self._mine = self.profiler.recording
+                    self._mine = self._open()
+
+    def _open(self) -> bool:
+        self.profiler.told = True
+        try:
+            self.profiler.start()
+        finally:
+            self.profiler.told = False
+        return self.profiler.recording
 
     def _close(self) -> None:
         if not self._mine:

@@ -99,6 +99,7 @@ class Window:
             if not self.warming:
                 self._store.drain()
             self._store.close({"ended": anchor(), "why": why, "steps": self.steps.count, **self._told()})
+            self._let_go()
 
     def forget(self) -> None:
         """In a forked child: the window is the parent's."""
@@ -112,6 +113,13 @@ class Window:
         """Do what takes long, before an analysis."""
         for collector in self._collectors:
             self._did(collector, "finish", collector.finish)
+
+    def _let_go(self) -> None:
+        """Hold nothing that is not needed any more: a long training may have thousands of windows."""
+        self._ticker.keep_only(self._drain)
+        self._collectors = [one for one in self._collectors if type(one).finish is not Collector.finish]
+        self._tape.tables.clear()
+        self._tape.lists.clear()
 
     def _made(self, kind: type[Collector]) -> Collector | None:
         try:

@@ -80,3 +80,25 @@ def test_off_allocates_nothing(tmp_path):
     finally:
         tracemalloc.stop()
     assert grown == []
+
+
+def test_windows_that_are_closed_hold_nothing(tmp_path):
+    import tracemalloc
+
+    def record(count: int) -> None:
+        for _ in range(count):
+            with profiler:
+                for _ in range(200):
+                    profiler.step()
+
+    profiler = Profiler(tmp_path, start_profile=False, collectors=["stacks", "gc"])
+    record(3)
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        record(30)
+        gc.collect()
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert grown < 30 * 20_000

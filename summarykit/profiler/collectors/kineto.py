@@ -19,8 +19,8 @@ write it."""
 class Kineto(BoundedTrace):
     """``torch.profiler`` without its Python part: begun at the first step of the window, ended after ``STEPS`` of them.
 
-    A window in which nobody tells of steps has no such trace. It is begun and ended in the thread that trains, since it follows that
-    thread.
+    A window in which nobody tells of steps has no such trace, and neither has one that a kill ends before it was written. It is begun
+    and ended in the thread that trains, since it follows that thread.
     """
 
     key = "kineto"
