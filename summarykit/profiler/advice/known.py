@@ -13,5 +13,6 @@ RULES: Registry[Rule] = Registry(
         "gpu_utilization": "summarykit.profiler.advice.gpu_utilization",
         "device_memory": "summarykit.profiler.advice.device_memory",
         "straggler": "summarykit.profiler.advice.straggler",
+        "mindinsight": "summarykit.profiler.advice.mindinsight",
     },
 )

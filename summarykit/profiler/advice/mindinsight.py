@@ -17,6 +17,7 @@ from summarykit.profiler.queries.queues import EMPTY_WARNING
 
 INTERVAL = 0.5            # ms on average before the forward pass begins
 BUSY = 80                 # percent of the machine
+MINDSPORE = ("mindspore", "ascend")      # sources whose pipeline is one of its datasets
 LABEL = "-proposer_type_label"
 _CHANGES = {
     "dataset_op": "vary num_parallel_workers of the stage that reads; make a Python generator faster, or keep its data in files",
@@ -115,14 +116,14 @@ def proposal(queries: Queries) -> dict[str, Any]:
 def check(report: Report) -> Iterator[Advice]:
     """The stages of a MindSpore dataset that are slow, as advice."""
     for profile in report.profiles:
-        if "pipeline" not in profile.recording.tables:
+        if profile.recording.source not in MINDSPORE or "pipeline" not in profile.recording.tables:
             continue
         queries = Queries(profile.recording)
         found = findings(queries)
-        for kind, change in _CHANGES.items():
-            names = found.get(f"minddata_pipeline-{kind}")
-            if names:
-                yield _advice(names[0], change, found)
+        told = [(found[f"minddata_pipeline-{kind}"][0], kind) for kind in _CHANGES if f"minddata_pipeline-{kind}" in found]
+        for names, kind in told:
+            if kind != "dataset_op" or len(told) == 1:      # a first stage whose queue others drain is not what is slow
+                yield _advice(names, _CHANGES[kind], found)
 
 
 def _advice(names: str, change: str, found: dict[str, Any]) -> Advice:

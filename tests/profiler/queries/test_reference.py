@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from summarykit.profiler.advice import mindinsight, mindinsight_cluster
+from summarykit.profiler.analysis import analyse
 from summarykit.profiler.intermediate import MINDINSIGHT_0_5, write_intermediate
 from summarykit.profiler.parsers import ascend
 from summarykit.profiler.queries import NotRecordedError, Queries
@@ -156,3 +157,12 @@ def test_advice_of_2_3_1(name, folder, device, data, told):
 
 def test_advice_on_ranks_of_2_3_1(data, told):
     assert mindinsight_cluster.proposal(Queries(data / "intermediate/cluster_propose").cluster) == told["cluster.proposal"]["result"]
+
+
+def test_a_real_run_that_waits_for_its_map_is_told_so(shared):
+    """The map of this run sleeps; its queue is empty while that of the generator in front of it fills."""
+    report = analyse(shared / "data/profiler/minddata_ms2.10")
+    (advice,) = mindinsight.check(report)
+    assert advice.title == "slow stage of the dataset: MapOp_1"
+    assert "15 of 16 batches" in advice.evidence
+    assert list(mindinsight.check(analyse(shared / "data/profiler/ascend/raw/JOB3"))) == []

@@ -19,6 +19,10 @@ from summarykit.profiler.recording import Category, Lane, Recording, Spans, Tabl
 
 _DEVICE = re.compile(r"device_(\d+)$")
 _FILE = re.compile(r"(?P<kind>step_trace|task_time|hccl|msprof)_(?P<device>\d+)_(?P<model>\d+)_(?P<iteration>\d+)\.json(?:\.gz)?$")
+_TASKS = {       # of the hardware; those that only wait for or tell others take no part in any operator
+    **dict.fromkeys(("NOTIFY_WAIT", "NOTIFY_RECORD", "EVENT_WAIT", "EVENT_RECORD", "EVENT_RESET"), Category.OTHER),
+    "MEMCPY_ASYNC": Category.MEMCPY, "REDUCE_ASYNC_V2": Category.COMMUNICATION,
+}
 _PROCESSES = {"Ascend Hardware": Category.KERNEL, "CANN": Category.RUNTIME, "HCCL": Category.COMMUNICATION}
 
 
@@ -179,7 +183,7 @@ class _Gathered:
             return
         derived = str(event.get("cat", ""))        # FP_BP Time, Iteration Refresh, Reduce: they are in the table of steps
         if not derived or derived == "Iteration Time":
-            category = Category.STEP if derived else _PROCESSES[process]
+            category = Category.STEP if derived else _TASKS.get(str(_arguments(event).get("Task Type")), _PROCESSES[process])
             thread = event["tid"] if isinstance(event.get("tid"), int) else 0
             self.rows.add((start, duration, str(event.get("name", "")), int(category), (process, thread)))
 
