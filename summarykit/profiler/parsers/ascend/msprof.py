@@ -19,10 +19,8 @@ from summarykit.profiler.recording import Category, Lane, Recording, Spans, Tabl
 
 _DEVICE = re.compile(r"device_(\d+)$")
 _FILE = re.compile(r"(?P<kind>step_trace|task_time|hccl|msprof)_(?P<device>\d+)_(?P<model>\d+)_(?P<iteration>\d+)\.json(?:\.gz)?$")
-_TASKS = {       # of the hardware; those that only wait for or tell others take no part in any operator
-    **dict.fromkeys(("NOTIFY_WAIT", "NOTIFY_RECORD", "EVENT_WAIT", "EVENT_RECORD", "EVENT_RESET"), Category.OTHER),
-    "MEMCPY_ASYNC": Category.MEMCPY, "REDUCE_ASYNC_V2": Category.COMMUNICATION,
-}
+# Tasks of the hardware that are no operators: they wait for or tell others, or are pieces of a collective, which is told as a whole.
+_PIECES = ("NOTIFY_WAIT", "NOTIFY_RECORD", "EVENT_WAIT", "EVENT_RECORD", "EVENT_RESET", "REDUCE_ASYNC_V2")
 _PROCESSES = {"Ascend Hardware": Category.KERNEL, "CANN": Category.RUNTIME, "HCCL": Category.COMMUNICATION}
 
 
@@ -146,6 +144,13 @@ def _arguments(event: dict[str, Any]) -> dict[str, Any]:
     return arguments if isinstance(arguments, dict) else {}
 
 
+def _category(process: str, arguments: dict[str, Any]) -> Category:
+    task = arguments.get("Task Type")
+    if task in _PIECES or "task type" in arguments:     # the latter on the planes of the communication library
+        return Category.OTHER
+    return Category.MEMCPY if task == "MEMCPY_ASYNC" else _PROCESSES[process]
+
+
 def _step_table(steps: dict[int, list[int]], waits: dict[int, int]) -> Table:
     """A step begins when it begins to wait for data, which is before its iteration begins."""
     rows = [
@@ -183,7 +188,7 @@ class _Gathered:
             return
         derived = str(event.get("cat", ""))        # FP_BP Time, Iteration Refresh, Reduce: they are in the table of steps
         if not derived or derived == "Iteration Time":
-            category = Category.STEP if derived else _TASKS.get(str(_arguments(event).get("Task Type")), _PROCESSES[process])
+            category = Category.STEP if derived else _category(process, _arguments(event))
             thread = event["tid"] if isinstance(event.get("tid"), int) else 0
             self.rows.add((start, duration, str(event.get("name", "")), int(category), (process, thread)))
 
