@@ -17,6 +17,7 @@ from summarykit import Run
 from summarykit.integrations.torch import SummaryCollector, watch
 
 STEPS = [1, 2, 3, 4, 5, 6]
+ENVIRONMENT = {"PYTHONPATH": f"{CHECKOUT}:{CHECKOUT / 'tests'}", "OMP_NUM_THREADS": "1"}
 
 
 def training(batches=6, seed=0):
@@ -206,8 +207,7 @@ print(rank, journal.fields["device_number"], type(journal.fields["network"]).__n
 
 def test_cb9_only_rank_0_records_unless_asked(run_script, tmp_path):
     with ThreadPoolExecutor(2) as pool:
-        env = {"PYTHONPATH": f"{CHECKOUT}:{CHECKOUT / 'tests'}"}
-        ranks = [pool.submit(run_script, RANK, rank, tmp_path / "meeting", cwd=tmp_path, env=env) for rank in (0, 1)]
+        ranks = [pool.submit(run_script, RANK, rank, tmp_path / "meeting", cwd=tmp_path, env=ENVIRONMENT, timeout=150) for rank in (0, 1)]
     assert [rank.result().expect_success().stdout for rank in ranks] == ["0 2 Linear\n", "1 2 Linear\n"]
     assert steps(tmp_path / "summary", "histogram", "weight/auto") == [1, 2]
     assert [path.name for path in (tmp_path / "all").iterdir() if path.is_dir()] == ["rank_1"]
@@ -231,5 +231,5 @@ optimizer.step()
 
 @pytest.mark.parametrize(("end", "told"), [("", "left by None"), ("raise ValueError", "left by ValueError")])
 def test_the_end_of_the_program_is_the_end(run_script, tmp_path, end, told):
-    done = run_script(PROGRAM + end, cwd=tmp_path, env={"PYTHONPATH": f"{CHECKOUT}:{CHECKOUT / 'tests'}"})
+    done = run_script(PROGRAM + end, cwd=tmp_path, env=ENVIRONMENT, timeout=150)
     assert told in done.stdout
