@@ -89,8 +89,9 @@ class Steps:
         self._edge, self._from = perf_counter_ns(), 0
 
     def step(self, step: int | None = None, *, more: bool = True) -> None:
-        """By hand: a step ends here, and, if there is ``more``, the next one begins."""
+        """By hand: a step ends here, and, if there is ``more``, the next one begins. In a ``Loop`` that is the loop's to say."""
         if self._by_loop:
+            self._told = self.number
             return
         now = perf_counter_ns()
         if self.number is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ class Store:
         self._lanes = Lanes()
         tape.lists["lanes"] = self._lanes.entries
         self._notices = Notices()
+        self._lock = threading.Lock()
 
     @property
     def over(self) -> str:
@@ -49,15 +51,17 @@ class Store:
 
     def drain(self) -> None:
         """Write all rows that are there."""
-        for table in list(self._tape.tables.values()):
-            most = self._keeping.frame // table.width
-            for _ in range(len(table) // most + 1):
-                self._write(table, most)
+        with self._lock:
+            for table in list(self._tape.tables.values()):
+                most = self._keeping.frame // table.width
+                for _ in range(len(table) // most + 1):
+                    self._write(table, most)
 
     def describe(self, fields: dict[str, Any]) -> None:
         """Write what is known by now of the window."""
         found = {"rows": self.written, "lost": dict(self.lost), "over": self.over, "dropped_files": self._keeping.dropped}
-        self._put(self._keeping.last(), frames.meta({**self._head, **fields, **found}), 0)
+        with self._lock:
+            self._put(self._keeping.last(), frames.meta({**self._head, **fields, **found}), 0)
 
     def close(self, fields: dict[str, Any]) -> None:
         """Write what is known in the end, and let go of the files."""

@@ -58,13 +58,15 @@ class Ticker(threading.Thread):
                 if beat.due <= now:
                     self._call(beat, now)
 
-    def end(self, seconds: float = 5.0) -> None:
-        """End the thread, and wait for it for a while."""
+    def end(self, seconds: float = 5.0) -> bool:
+        """End the thread, and wait for it for a while; False where it does not come back: a disk may hang."""
         self._ended = True
         if self._until_end.locked():
             self._until_end.release()
-        if self is not threading.current_thread() and self.ident is not None:
-            self.join(seconds)
+        if self is threading.current_thread():
+            return True
+        self.join(seconds)
+        return not self.is_alive()
 
     def keep_only(self, beat: Beat) -> None:
         """Call nothing but this any more."""

@@ -94,11 +94,12 @@ class Window:
             self.closed = True
             self.steps.settle()
             self.steps.stop()
-            self._ticker.end()
+            free = self._ticker.end()
             self._stop(lambda _: True)
-            if not self.warming:
-                self._store.drain()
-            self._store.close({"ended": anchor(), "why": why, "steps": self.steps.count, **self._told()})
+            if free:
+                self._write_end(why)
+            else:
+                logger.warning("profiler: %s cannot be written to at present: the end of the window is missing", self.directory)
             self._let_go()
 
     def forget(self) -> None:
@@ -113,6 +114,11 @@ class Window:
         """Do what takes long, before an analysis."""
         for collector in self._collectors:
             self._did(collector, "finish", collector.finish)
+
+    def _write_end(self, why: str) -> None:
+        if not self.warming:
+            self._store.drain()
+        self._store.close({"ended": anchor(), "why": why, "steps": self.steps.count, **self._told()})
 
     def _let_go(self) -> None:
         """Hold nothing that is not needed any more: a long training may have thousands of windows."""

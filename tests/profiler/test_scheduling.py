@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from summarykit import Profiler, schedule
+from summarykit import Loop, Profiler, schedule
 from summarykit.profiler.controller import Controller
 from summarykit.profiler.merging import recorded
 from summarykit.profiler.scheduling import Action
@@ -85,14 +85,21 @@ def test_periods_without_a_pause(tmp_path):
 def test_while_it_waits_no_window_is_open_and_nothing_runs(tmp_path):
     import threading
 
-    before = threading.active_count()
     profiler = Profiler(tmp_path, collectors=[], schedule=schedule(wait=1000))
     for _ in range(10):
         profiler.step()
     assert not profiler.recording
-    assert threading.active_count() == before
+    assert not [thread for thread in threading.enumerate() if thread.name == "summarykit-profiler"]
     assert not list(tmp_path.iterdir())
     assert profiler.step.__func__ is Controller._waiting
+
+
+def test_in_a_loop_that_tells_of_its_steps_itself(tmp_path):
+    profiler = Profiler(tmp_path, collectors=[], schedule=schedule(wait=1, active=2, repeat=2))
+    for _ in Loop(train_dataset=range(8)).steps():
+        profiler.step()
+    tables = [recorded(window.records)[0].tables["steps"] for window in profiler.windows]
+    assert [table["step"].tolist() for table in tables] == [[2, 3], [5, 6]]
 
 
 def test_the_end_of_the_training_ends_the_window(tmp_path):

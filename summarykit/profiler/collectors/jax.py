@@ -56,6 +56,7 @@ class JaxTrace(BoundedTrace):
 
     def step_begin(self, step: int) -> None:
         """See ``StepListener``."""
+        self._leave_step()
         if self.running:
             self._annotation = self._profiler().StepTraceAnnotation("train", step_num=step)
             self._annotation.__enter__()

@@ -71,6 +71,7 @@ class Kineto(BoundedTrace):
         """See ``StepListener``."""
         if not self.tried:
             self.begin_trace()
+        self._leave_step()
         if self.running:
             self._annotation = sys.modules["torch"].profiler.record_function(f"ProfilerStep#{step}")
             self._annotation.__enter__()
