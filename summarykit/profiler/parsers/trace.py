@@ -34,6 +34,8 @@ def category_of(event: Event, _: TraceLanes) -> str:
 _NOT_OTHER = ("X", "s", "t", "f")
 """Whole spans, and arrows between them, which say nothing that spans do not."""
 
+_INSTANTS = ("i", "I", "R", "n")
+
 
 class Trace:
     """Reads a trace; afterwards everything is in the attributes.
@@ -96,8 +98,10 @@ class Trace:
     def _take(self, batch: list[Event]) -> None:
         complete = [event for event in batch if event.get("ph") == "X"]
         if len(complete) < len(batch):
-            for event in batch:
-                if event.get("ph") not in _NOT_OTHER:
+            others = [event for event in batch if event.get("ph") not in _NOT_OTHER]
+            self._take_instants([event for event in others if event.get("name") == self._wanted.instant and is_time(event.get("ts"))])
+            for event in others:
+                if event.get("ph") not in _INSTANTS:
                     self._take_other(event, complete)
         try:
             self._add(complete)
@@ -106,6 +110,9 @@ class Trace:
             self.skipped["spans without a usable time or thread"] += len(complete) - len(sound)
             self._add(sound)
 
+    def _take_instants(self, found: list[Event]) -> None:
+        self._instants.add([event["ts"] for event in found], [_arguments(event) for event in found], self._wanted.instant_arguments)
+
     def _take_other(self, event: Event, complete: list[Event]) -> None:
         """What is no whole span; where it ends one, that goes into ``complete``."""
         phase = event.get("ph")
@@ -113,8 +120,6 @@ class Trace:
             self._lanes.describe(event)
         elif not is_time(event.get("ts")):
             return
-        elif event.get("name") == self._wanted.instant:
-            self._instants.add(event["ts"], _arguments(event), self._wanted.instant_arguments)
         elif phase in ("B", "E"):
             complete += self._lanes.paired(event)
         elif phase == "C":
@@ -135,8 +140,8 @@ class Trace:
 
     def _keep_arguments(self, events: list[Event], category: Array) -> None:
         before, wanted = len(self._columns), self._wanted
-        for place in np.flatnonzero(category == wanted.measured).tolist():
-            self._measures.add(before + place, _arguments(events[place]), wanted.measures)
+        measured = np.flatnonzero(category == wanted.measured)
+        self._measures.add((before + measured).tolist(), [_arguments(events[place]) for place in measured.tolist()], wanted.measures)
         for place in np.flatnonzero(category == wanted.detailed).tolist():
             self.details[before + place] = {key: _arguments(events[place]).get(key) for key in wanted.details}
 

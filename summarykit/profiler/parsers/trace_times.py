@@ -9,7 +9,8 @@ import numpy as np
 
 from summarykit.shapes import Ints
 
-_MOST = 9.2e15    # microseconds that fit 64 bits as nanoseconds
+MOST = 9.2e15
+"""Microseconds below this fit 64 bits as nanoseconds."""
 
 
 def nanoseconds(microseconds: Iterable[Any]) -> Ints:
@@ -25,7 +26,7 @@ def nanoseconds(microseconds: Iterable[Any]) -> Ints:
     found = np.array(list(microseconds))
     if not len(found):
         return np.empty(0, np.int64)
-    if found.dtype.kind not in "if" or not (np.abs(found) < _MOST).all():
+    if found.dtype.kind not in "if" or not (np.abs(found) < MOST).all():
         raise ValueError("times: numbers below 9.2e15 microseconds are allowed")
     if found.dtype.kind == "i":
         return found.astype(np.int64) * 1000
@@ -35,4 +36,4 @@ def nanoseconds(microseconds: Iterable[Any]) -> Ints:
 
 def is_time(value: Any) -> bool:
     """Whether ``nanoseconds`` takes it."""
-    return type(value) in (int, float) and -_MOST < value < _MOST
+    return type(value) in (int, float) and -MOST < value < MOST

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from summarykit.profiler.parsers.trace_times import is_time
+from summarykit.profiler.parsers.trace_times import MOST, is_time
 from summarykit.shapes import Floats
 
 
@@ -47,13 +46,22 @@ class Rows:
         Args:
             width: numbers in a row.
         """
-        self._width, self._numbers = width, array("d")
+        self._parts = [np.empty((width, 0))]
 
-    def add(self, first: float, arguments: dict[str, Any], names: Sequence[str]) -> None:
-        """Add a row: a number and the arguments of these names, NaN for what is no number."""
-        self._numbers.append(first)
-        self._numbers.extend([value if is_time(value) else nan for value in map(arguments.get, names)])
+    def add(self, first: Sequence[float], arguments: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
+        """Add rows: a number each and the arguments of these names, NaN for what is no number."""
+        if len(first):
+            columns = [_numbers([each.get(name, nan) for each in arguments]) for name in names]
+            self._parts.append(np.array([np.array(first, np.float64), *columns]))
 
     def columns(self) -> list[Floats]:
         """The columns, float64."""
-        return list(np.array(self._numbers, np.float64).reshape(-1, self._width).T)
+        return list(np.concatenate(self._parts, axis=1))
+
+
+def _numbers(values: list[Any]) -> Floats:
+    if set(map(type, values)) <= {int, float}:
+        found = np.array(values)
+        if found.dtype.kind in "if":
+            return np.where(np.abs(found) < MOST, found, nan)
+    return np.array([value if is_time(value) else nan for value in values], np.float64)
