@@ -6,14 +6,26 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from summarykit.profiler.intermediate import about, ai_cpu, communication, framework, kernels, memory, minddata, operators, steps, timeline
+from summarykit.profiler.intermediate import (
+    about,
+    ai_cpu,
+    cluster,
+    communication,
+    framework,
+    kernels,
+    memory,
+    minddata,
+    operators,
+    steps,
+    timeline,
+)
 from summarykit.profiler.intermediate.dialect import MINDINSIGHT_0_5, MINDINSIGHT_2, MINDSPORE_1, Dialect
 from summarykit.profiler.intermediate.target import Target
 from summarykit.profiler.recording import Recording
 
 __all__ = ["MINDINSIGHT_0_5", "MINDINSIGHT_2", "MINDSPORE_1", "Dialect", "render", "write_intermediate"]
 
-_WRITERS = (about, steps, framework, kernels, ai_cpu, operators, minddata, timeline, communication, memory)
+_WRITERS = (about, steps, framework, kernels, ai_cpu, operators, minddata, timeline, communication, cluster, memory)
 
 
 def write_intermediate(

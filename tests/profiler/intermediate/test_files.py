@@ -111,7 +111,7 @@ def test_the_parts_of_every_step_add_up(durations, origin, source):
         _, start, end, total, _, _, *parts = map(int, row)
         assert sum(parts) == total == end - start
         assert min(parts) >= 0
-        assert abs(parts[0] - length // 20) <= 1        # half of the step waited for data, and nothing says forward or backward
+        assert abs(parts[0] - length // 20) <= 1  # half of the step waited for data, and nothing says forward or backward
 
 
 def test_ranks_stand_beside_each_other_and_files_are_whole(tmp_path):
@@ -129,7 +129,7 @@ def test_files_that_we_made_are_not_read_as_a_recording(tmp_path):
     assert read(tmp_path) == []
     (tmp_path / "window").mkdir()
     (tmp_path / "window/device_queue_profiling_0.txt").write_text("1 16 1 3 100\n")
-    assert [recording.source for recording in read(tmp_path)] == ["mindspore"]      # what lies below is found
+    assert [recording.source for recording in read(tmp_path)] == ["mindspore"]  # what lies below is found
 
 
 def test_an_empty_recording_has_its_device_and_nothing_else():
@@ -244,3 +244,25 @@ def test_a_kineto_trace_s_device_time_is_all_there(shared):
     chosen = device & recording.spans.of(Category.KERNEL, Category.MEMCPY, Category.MEMSET, Category.COMMUNICATION)
     told = sum(float(row[7]) for row in lines(files["gpu_activity_data_0.csv"])[1:])
     assert told == pytest.approx(recording.spans.duration[chosen].sum() / 1e3)
+
+
+def test_ranks_with_accelerators_say_what_communication_costs():
+    """Of a step of 100 µs: 40 of computation, 30 of communication of which 20 lie beside it."""
+    rows = [(0, 40_000, 0, Category.KERNEL, 0, -1), (20_000, 30_000, 1, Category.COMMUNICATION, 0, -1)]
+    rows += [(100_000 + start, duration, name, category, lane, link) for start, duration, name, category, lane, link in rows]
+    steps = Table(step=np.array([1, 2]), start=np.array([0, 100_000]), end=np.array([100_000, 200_000]))
+    made = []
+    for rank in (0, 1):
+        lanes = [Lane(0, 7, "stream 7", device=True, rank=rank)]
+        made.append(
+            Recording("kineto", Path("x"), spans(rows, ["gemm", "ncclAllReduce"], lanes), {"steps": steps}, rank=rank, world_size=2)
+        )
+    files = render(made[1])
+    assert lines(files["gpu_cluster_analyse_data-parallel_1_2_1.csv"]) == [
+        ["computation_time", "communication_alone_time"],
+        ["0.04", "0.01"],
+        ["0.04", "0.01"],
+        ["0.04", "0.01"],
+    ]
+    cluster = Queries(made).cluster
+    assert (cluster.mode, cluster.size, cluster.communication_rate()) == ("data-parallel", 2, 0.2)

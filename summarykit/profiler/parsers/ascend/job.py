@@ -18,6 +18,7 @@ from summarykit.profiler.parsers.ascend import (
     memory,
     training_trace,
 )
+from summarykit.profiler.parsers.ascend.device_info import json_object, numbers
 from summarykit.profiler.parsers.ascend.files import JobFiles
 from summarykit.profiler.parsers.ascend.flips import widened
 from summarykit.profiler.parsers.ascend.framework import Framework
@@ -45,26 +46,30 @@ def read(files: JobFiles, device: int, path: Path) -> Recording:
         ``graph_memory`` (graph int64, node object, used int64 bytes), ``communication`` (see ``hccl.rounds``), and those of the dataset
         (see ``mindspore.dataset``).
         ``operators`` has, beside the true count, total and average (ms), what MindSpore's own parser says: compat_count and compat_average;
-        its rows are in the order of first runs. ``meta``: device, points (tag -> operator), min_cycle (ticks; None where nothing ran).
+        its rows are in the order of first runs. ``meta``: device, points (tag -> operator), min_cycle (ticks; None where nothing ran),
+        memory_capacity (bytes; 0 where not told), aic_frequency, ai_core_num (where told).
     """
     skipped: Counter[str] = Counter()
     framework = _framework(files, device, skipped)
     times, spans = _kernels(files, device, framework, skipped)
     trace = training_trace.read(files.slices(device, "training_trace"), skipped, skip_first=framework.skips_first_step)
     cpu = aicpu.read(files.slices(device, "aicpu"), framework, skipped)
+    graph_memory, capacity = _memory(files.slices(device, "memory"), skipped)
     tables = {
         "steps": _in_nanoseconds(trace.steps), "reduces": _named(_in_nanoseconds(trace.reduces), framework), "framework": framework.table(),
         "operators": _operators(times, framework), "aicpu": cpu, "device_queue": aicpu.queue(files.slices(device, "aicpu_queue"), skipped),
         "queue_pushes": aicpu.pushes(files.slices(device, "tdt"), skipped),
         "flops": aicore.read(files.slices(device, "aicore"), framework, skipped),
-        "graph_memory": _memory(files.slices(device, "memory"), skipped),
+        "graph_memory": graph_memory,
         "communication": hccl.rounds(path / f"hccl_info_{device}", skipped),
         **dataset.tables(path, device, skipped),
     }
     return Recording(
         "ascend", path, merged(spans, cpu, device), {name: each for name, each in tables.items() if each.rows}, rank=device,
         clock_offset=host_start.clock_offset(files.slices(device, "host_start"), skipped),
-        meta={"device": device, "points": framework.points, "min_cycle": times.min_cycle}, skipped=+skipped,
+        meta={"device": device, "points": framework.points, "min_cycle": times.min_cycle, "memory_capacity": capacity,
+              **numbers(json_object(path / f"info.json.{device}", skipped))},
+        skipped=+skipped,
     )
 
 
@@ -109,7 +114,7 @@ def _operators(times: OpTimes, framework: Framework) -> Table:
     )
 
 
-def _memory(paths: list[Path], skipped: Counter[str]) -> Table:
-    graphs, _ = memory.read(paths, skipped)
+def _memory(paths: list[Path], skipped: Counter[str]) -> tuple[Table, int]:
+    graphs, capacity = memory.read(paths, skipped)
     rows = [(graph.graph, name, used) for graph in graphs for name, used in zip(graph.nodes["name"], graph.used().tolist(), strict=True)]
-    return table(rows, graph=int, node=object, used=int)
+    return table(rows, graph=int, node=object, used=int), capacity

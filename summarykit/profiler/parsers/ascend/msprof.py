@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -12,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from summarykit.profiler.parsers.ascend import hccl
+from summarykit.profiler.parsers.ascend.device_info import json_object, numbers
 from summarykit.profiler.parsers.ascend.events import events, nanoseconds
-from summarykit.profiler.parsers.ascend.files import text
 from summarykit.profiler.parsers.rows import table
 from summarykit.profiler.recording import Category, Lane, Recording, Spans, Table
 
@@ -75,36 +74,17 @@ def _read(folder: Path, device: int) -> Recording:
     steps, reduces = _steps(files.get("step_trace", []), skipped)
     links = [event for path in files.get("hccl", []) for event in events(path, skipped)]
     tables = {"steps": steps, "reduces": reduces, "links": hccl.links(links, skipped)}
-    info = _json(folder / f"info.json.{device}", skipped)
+    info = json_object(folder / f"info.json.{device}", skipped)
     rank = info.get("rank_id")
     return Recording(
         "ascend", folder, gathered.spans(), {name: each for name, each in tables.items() if each.rows},
         rank=rank if isinstance(rank, int) and rank >= 0 else device, clock_offset=_clock_offset(folder, device, skipped),
-        meta={"device": device, **_told(info)}, skipped=+skipped,
+        meta={"device": device, **numbers(info)}, skipped=+skipped,
     )
 
 
-def _json(path: Path, skipped: Counter[str]) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
-    try:
-        value = json.loads(text([path], skipped))
-    except (ValueError, RecursionError):
-        value = None
-    if isinstance(value, dict):
-        return value
-    skipped[f"{path.name} is no JSON object"] += 1
-    return {}
-
-
-def _told(info: dict[str, Any]) -> dict[str, Any]:
-    devices = info.get("DeviceInfo")
-    first = devices[0] if isinstance(devices, list) and devices and isinstance(devices[0], dict) else {}
-    return {name: float(first[name]) for name in ("aic_frequency", "ai_core_num") if str(first.get(name, "")).replace(".", "").isdecimal()}
-
-
 def _clock_offset(folder: Path, device: int, skipped: Counter[str]) -> int | None:
-    start = _json(folder / f"start_info.{device}", skipped)
+    start = json_object(folder / f"start_info.{device}", skipped)
     wall, raw = str(start.get("collectionTimeBegin", "")), str(start.get("clockMonotonicRaw", ""))
     return int(wall) * 1000 - int(raw) if wall.isdecimal() and raw.isdecimal() else None
 
@@ -198,8 +178,8 @@ class _Gathered:
         names = {name: place for place, name in enumerate(dict.fromkeys(row[2] for row in rows))}
         rails = {key: place for place, key in enumerate(dict.fromkeys(row[4] for row in rows))}
         lanes = [Lane(self.device, thread, f"{process} {thread}", device=process != "CANN", rank=self.device) for process, thread in rails]
-        numbers = [(start, duration, names[name], category, rails[rail]) for start, duration, name, category, rail in rows]
-        columns = table(numbers, start=int, duration=int, name=int, category=int, lane=int)
+        found = [(start, duration, names[name], category, rails[rail]) for start, duration, name, category, rail in rows]
+        columns = table(found, start=int, duration=int, name=int, category=int, lane=int)
         return Spans(
             columns["start"], columns["duration"], columns["name"].astype(np.int32), columns["category"].astype(np.uint8),
             columns["lane"].astype(np.int32), np.full(len(rows), -1, np.int64), list(names), lanes,

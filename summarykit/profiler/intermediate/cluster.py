@@ -1,0 +1,33 @@
+"""``{ascend,gpu}_cluster_analyse_data-parallel_1_<ranks>_<rank>.csv``: computation, and communication that it does not hide, in each step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from summarykit.profiler.analysis.intervals import Intervals
+from summarykit.profiler.analysis.operators import on_devices
+from summarykit.profiler.analysis.steps import steps as ordered_steps
+from summarykit.profiler.intermediate.target import Target
+from summarykit.profiler.recording import Category, Recording
+from summarykit.shapes import Array
+
+HEADER = ("computation_time", "communication_alone_time")
+
+
+def write(recording: Recording, target: Target) -> None:
+    """Write the file, where several ranks with accelerators trained: MindInsight compares them by it."""
+    steps = ordered_steps(recording)
+    if recording.world_size < 2 or target.kind == "cpu" or not steps.rows:
+        return
+    computation, communication = _device_time(recording, Category.KERNEL), _device_time(recording, Category.COMMUNICATION)
+    times = [part.within(steps["start"], steps["end"]) / 1e6 for part in (computation, communication - computation)]
+    body = np.round(np.stack(times, axis=1), 4)
+    average = np.round(body[1:].mean(axis=0), 4) if len(body) > 1 else np.zeros(2)     # as of the steps: without the first
+    name = f"{target.kind}_cluster_analyse_data-parallel_1_{recording.world_size}_{{}}.csv"
+    target.csv(name, HEADER, [*body.tolist(), average.tolist()])
+
+
+def _device_time(recording: Recording, category: Category) -> Intervals:
+    spans = recording.spans
+    chosen: Array = np.flatnonzero(spans.of(category) & on_devices(spans)) if len(spans) else np.zeros(0, np.int64)
+    return Intervals.union(spans.start[chosen], spans.start[chosen] + spans.duration[chosen])
