@@ -1,11 +1,11 @@
-"""``{ascend,gpu}_cluster_analyse_data-parallel_1_<ranks>_<rank>.csv``: computation, and communication that it does not hide, in each step."""
+"""``{ascend,gpu}_cluster_analyse_data-parallel_1_<ranks>_<rank>.csv``: computation, and communication that it does not hide, by step."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from summarykit.profiler.analysis.choosing import on_devices
 from summarykit.profiler.analysis.intervals import Intervals
-from summarykit.profiler.analysis.operators import on_devices
 from summarykit.profiler.analysis.steps import steps as ordered_steps
 from summarykit.profiler.intermediate.target import Target
 from summarykit.profiler.recording import Category, Recording
