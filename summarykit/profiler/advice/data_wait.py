@@ -4,28 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from summarykit.profiler.advice import waiting
 from summarykit.profiler.advice.advice import Advice
-from summarykit.profiler.analysis.input import BOTTLENECK, NOTICEABLE
+from summarykit.profiler.advice.evidence import cause, gain, step_time
+from summarykit.profiler.analysis.input import BOTTLENECK
 from summarykit.profiler.analysis.report import Report
 
 
 def check(report: Report) -> Iterator[Advice]:
     """Say so for the rank that waits most."""
-    waiting = [profile for profile in report.last if profile.input.get("share", 0.0) > NOTICEABLE]
-    if not waiting:
+    worst = waiting.waits(report)
+    if worst is None or waiting.loader(worst).get("num_workers") == 0:    # said by ``single_threaded``
         return
-    worst = max(waiting, key=lambda profile: profile.input["share"])
-    wait = worst.input
-    # What runs on a device meanwhile would be waited for afterwards: only what nothing else covers is gained.
-    uncovered = min(wait["mean"], float(worst.split["data"].mean() + worst.split["other"].mean()))
+    share = cause(worst, "data wait") / step_time(worst)
     yield Advice(
         rule="data_wait",
-        title=f"training waits for its input: {wait['share']:.1%} of the step time",
-        evidence=f"{wait['mean']:.3g} ms a step (median {wait['median']:.3g}, p99 {wait['p99']:.3g}), the first time {wait['first']:.3g}",
-        change="load ahead in other processes: DataLoader(num_workers=4, persistent_workers=True, pin_memory=True) or more; "
-        "decode and augment less, or once and keep it",
+        title=f"training waits for its input: {share:.1%} of the step time",
+        evidence=waiting.told(worst),
+        change=_change(waiting.loader(worst).get("num_workers")),
         check="share of data wait below 5 %",
-        gain_ms=uncovered,
-        gain=uncovered / worst.step_times["mean"],
-        confidence="high" if wait["share"] > BOTTLENECK else "medium",
+        **gain(worst, waiting.gained(worst)),
+        confidence="high" if share > BOTTLENECK else "medium",
+    )
+
+
+def _change(workers: int | None) -> str:
+    if workers:
+        return f"num_workers above {workers}, a larger prefetch_factor; decode and augment less, or once and keep it"
+    return (
+        "load ahead beside the training: DataLoader(num_workers=4, persistent_workers=True, pin_memory=True), "
+        "summarykit.profiler.pipeline.buffered(...) around any iterable; decode and augment less, or once and keep it"
     )

@@ -53,6 +53,11 @@ class Intervals:
         """How much of each window is in the set: int64 nanoseconds; windows may overlap."""
         return self._until(end) - self._until(start)
 
+    def hold(self, time: Ints) -> Array:
+        """Which times lie in the set: bool, of the shape of ``time``."""
+        place = np.searchsorted(self.start, time, side="right") - 1
+        return (place >= 0) & (time < np.append(self.end, 0)[place])
+
     def gaps(self) -> Intervals:
         """What lies between the stretches."""
         return Intervals(self.end[:-1], self.start[1:])

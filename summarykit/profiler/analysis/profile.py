@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from summarykit.profiler.analysis import device
+from summarykit.profiler.analysis.causes import causes
 from summarykit.profiler.analysis.counters import counters
 from summarykit.profiler.analysis.input import input_wait
 from summarykit.profiler.analysis.memory import memory, memory_times
@@ -13,6 +14,7 @@ from summarykit.profiler.analysis.operators import operators
 from summarykit.profiler.analysis.phases import classic, phases
 from summarykit.profiler.analysis.pipeline import pipeline
 from summarykit.profiler.analysis.python_code import python_code
+from summarykit.profiler.analysis.sampled import Samples
 from summarykit.profiler.analysis.steps import step_changes, step_times, steps
 from summarykit.profiler.recording import Recording, Table
 
@@ -64,6 +66,21 @@ class Profile:
     def step_times(self) -> dict[str, Any]:
         """Their lengths in numbers; see ``steps.step_times``."""
         return step_times(self.steps)
+
+    @cached_property
+    def usual(self) -> Table:
+        """The steps without the long ones at the beginning."""
+        return Table({name: column[self.step_times.get("first", 0) :] for name, column in self.steps.items()})
+
+    @cached_property
+    def causes(self) -> Table:
+        """What each of the usual steps waits for and need not; see ``causes.causes``."""
+        return causes(self.recording, self.usual)
+
+    @cached_property
+    def samples(self) -> Samples:
+        """Where Python was in the thread that trains."""
+        return Samples(self.recording)
 
     @cached_property
     def changes(self) -> Table:

@@ -50,7 +50,7 @@ def _sampled(recording: Recording) -> Table:
     if not (samples.rows and stacks.rows):
         return Table()
     period = recording.meta.get("collected", {}).get("stacks", {}).get("period_ns", 10_000_000) / 1e6
-    own = np.bincount(samples["stack"][_trains(recording, samples["lane"])], minlength=stacks.rows)
+    own = np.bincount(samples["stack"][trains(recording, samples["lane"])], minlength=stacks.rows)
     texts, name = np.unique(stacks["frame"].astype(str), return_inverse=True)
     total = np.bincount(name, np.where(outermost(name, stacks["parent"]), _with_callees(own, stacks["parent"]), 0))
     self_time = np.bincount(name, own, minlength=len(texts))
@@ -67,7 +67,7 @@ def _sampled(recording: Recording) -> Table:
     )
 
 
-def _trains(recording: Recording, lanes: Ints) -> Array:
+def trains(recording: Recording, lanes: Ints) -> Array:
     """Which samples are of the thread that trains."""
     spans = recording.spans
     marked = spans.lane[spans.of(Category.PHASE)]

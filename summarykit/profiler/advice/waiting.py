@@ -1,0 +1,74 @@
+"""What is known of the wait for input: how long, who loads, and what may be gained where loading runs beside the training."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from summarykit.profiler.advice.evidence import cause, collected, step_time, worth
+from summarykit.profiler.analysis.causes import roles
+from summarykit.profiler.analysis.profile import Profile
+from summarykit.profiler.analysis.report import Report
+from summarykit.profiler.sheet import number
+
+MOST_WORKERS = 16
+_FETCHING = 0.03
+"""Of the wait without workers (2 % in the two recordings of ResNet-50 that torch-tb-profiler comes with)."""
+
+
+def waits(report: Report) -> Profile | None:
+    """The profile of the rank that waits most, where that is worth a word."""
+    found = [profile for profile in report.profiles if worth(profile, cause(profile, "data wait"))]
+    return max(found, key=lambda profile: cause(profile, "data wait") / step_time(profile), default=None)
+
+
+def loader(profile: Profile) -> dict[str, Any]:
+    """What our records say of the data loader that was used; empty where that is not known."""
+    found = collected(profile, "input").get("loaders")
+    return found[-1] if isinstance(found, list) and found and isinstance(found[-1], dict) else {}
+
+
+def gained(profile: Profile, workers: float = np.inf) -> float:
+    """What a step takes less where so many workers load beside the training.
+
+    A step then lasts as long as the slowest of: what is left of it, the workers' time for a batch, and all that processors have to do
+    divided among them. To fetch a batch from a queue is left.
+    """
+    wait, step = cause(profile, "data wait"), step_time(profile)
+    return max(step - max(step - wait, wait / workers, _computing(profile)) - _FETCHING * wait, 0.0)
+
+
+def needed(profile: Profile) -> int:
+    """How many workers load a batch as fast as the training takes one."""
+    wait, step = cause(profile, "data wait"), step_time(profile)
+    return max(2, min(ceil(1.1 * wait / max(step - wait, wait / MOST_WORKERS)), MOST_WORKERS))
+
+
+def _computing(profile: Profile) -> float:
+    """Milliseconds a step that all cores need at least for what this process and its workers compute; 0 where that is not known."""
+    cores, found = collected(profile, "system").get("cores_allowed"), profile.counters
+    busy = sum(float(found["mean"][found["counter"] == name].sum()) for name in ("process/cpu", "workers/cpu")) if found.rows else 0.0
+    return busy / 100 * step_time(profile) / cores if isinstance(cores, int) and cores > 0 else 0.0
+
+
+def told(profile: Profile) -> str:
+    """The figures, and what is known of the cause."""
+    wait = profile.input
+    figures = f"{number(cause(profile, 'data wait'))} ms a step (median {number(wait['median'])}, p99 {number(wait['p99'])}), "
+    return f"{figures}the first time {number(wait['first'])}{_stage(profile)}{_line(profile)}"
+
+
+def _stage(profile: Profile) -> str:
+    """The stage of the pipeline that is slow."""
+    found = profile.pipeline
+    slow = np.flatnonzero(found["slowest"]).tolist() if found.rows else []
+    return f"; the slowest stage is {found['name'][slow[0]]} ({number(float(found['time'][slow[0]]))} ms an item)" if slow else ""
+
+
+def _line(profile: Profile) -> str:
+    """Where Python is meanwhile."""
+    samples = profile.samples
+    line, share = samples.line(samples.during(roles(profile.recording, profile.usual)["data wait"]))
+    return f"; {share:.0%} of it in {line}" if share >= 0.2 else ""
