@@ -31,7 +31,7 @@ __all__ = ["SummaryCollector", "Watch", "watch"]
 
 
 class Watch:
-    """Runs callbacks at the steps of an optimizer; made by ``watch``.
+    """Runs callbacks in a training loop that is not edited; a context manager. Without ``with``, ``close()`` or the program's end ends it.
 
     A step begins with the model's first call in training mode after an update and ends with the optimizer's next update: so several
     calls make one step where gradients are accumulated, and calls in evaluation mode make none. An update that a ``GradScaler`` skips
@@ -48,19 +48,31 @@ class Watch:
         train_dataset: Any = None,
         initial_step: int = 0,
     ) -> None:
-        """Begin to watch; see ``watch``."""
+        """Begin to watch.
+
+        Args:
+            model: what is trained, as the loop calls it: wrapped (DistributedDataParallel, ``torch.compile``) or bare.
+            optimizer: whose updates are the steps; one of PyTorch, or what wraps it (Accelerate).
+            callbacks: one or several, such as ``SummaryCollector("./summary")``.
+            loss: the loss module, where there is one: its output in training is recorded as ``loss``. Else ``report(loss=...)``.
+            train_dataset: for those callbacks that look at it.
+            initial_step: updates done before, by the run that this one continues.
+
+        Raises:
+            TypeError: ``optimizer`` has no ``param_groups``; what ``CallbackList`` raises.
+        """
         self._driver = Driver(callbacks)
-        self._groups = getattr(optimizer, "param_groups", None)
-        if not isinstance(self._groups, list):
+        self._optimizer = optimizer
+        if not isinstance(getattr(optimizer, "param_groups", None), list):
             raise TypeError(f"optimizer: a torch.optim.Optimizer, or what wraps one, is needed, got {type(optimizer).__name__}")
+        fields = {"network": bare(model), "train_network": model, "optimizer": optimizer, "loss_fn": loss, "train_dataset": train_dataset}
+        self._driver.train_begin(initial_step=initial_step, framework="torch", **fields)
         self._open = [
             model.register_forward_pre_hook(Hook(self._forward), with_kwargs=True),
             register_optimizer_step_post_hook(self._after_update),
         ]
         if loss is not None:
             self._open.append(loss.register_forward_hook(Hook(self._loss)))
-        fields = {"network": bare(model), "train_network": model, "optimizer": optimizer, "loss_fn": loss, "train_dataset": train_dataset}
-        self._driver.train_begin(initial_step=initial_step, framework="torch", **fields)
         atexit.register(self._at_exit)
 
     @property
@@ -119,10 +131,14 @@ class Watch:
             self._driver.report({"loss": output.detach()})
 
     def _after_update(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if optimizer.param_groups is self._groups:
+        if optimizer.param_groups is self._optimizer.param_groups:    # also where that one only wraps this
             if not self._driver.in_step:    # the model itself was not called, but parts of it
                 self._driver.step_begin()
             self._driver.step_end()
+
+
+watch = Watch
+"""By the name that reads well in a ``with``."""
 
 
 class Hook:
@@ -138,34 +154,6 @@ class Hook:
 
     def __reduce__(self) -> tuple[type[Hook], tuple[()]]:
         return Hook, ()
-
-
-def watch(
-    model: torch.nn.Module,
-    optimizer: Any,
-    callbacks: Callback | Iterable[Callback],
-    *,
-    loss: torch.nn.Module | None = None,
-    train_dataset: Any = None,
-    initial_step: int = 0,
-) -> Watch:
-    """Run callbacks in a training loop that is not edited.
-
-    Args:
-        model: what is trained, as the loop calls it: wrapped (DistributedDataParallel, ``torch.compile``) or bare.
-        optimizer: whose updates are the steps; one of PyTorch, or what wraps it (Accelerate).
-        callbacks: one or several, such as ``SummaryCollector("./summary")``.
-        loss: the loss module, where there is one: its output in training is recorded as ``loss``. Else ``report(loss=...)``.
-        train_dataset: for those callbacks that look at it.
-        initial_step: updates done before, by the run that this one continues.
-
-    Returns:
-        The watch: a context manager. Without ``with``, ``close()`` ends it, or the end of the program.
-
-    Raises:
-        TypeError: ``optimizer`` has no ``param_groups``; what ``CallbackList`` raises.
-    """
-    return Watch(model, optimizer, callbacks, loss=loss, train_dataset=train_dataset, initial_step=initial_step)
 
 
 def bare(model: Any) -> Any:

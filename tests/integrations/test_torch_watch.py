@@ -184,6 +184,27 @@ def test_a_wish_to_stop_is_handed_on():
     assert watching.step == 3
 
 
+def test_an_optimizer_whose_state_is_loaded_is_still_the_same():
+    model, optimizer, criterion, data = training(2)
+    state = copy.deepcopy(optimizer.state_dict())
+    with watch(model, optimizer, Journal(), loss=criterion) as watching:
+        optimizer.load_state_dict(state)
+        train(model, optimizer, criterion, data)
+    assert watching.step == 2
+
+
+@pytest.mark.parametrize("compiled", ["what is watched", "what is called"])
+def test_a_compiled_model_is_compiled_once(compiled):
+    model, optimizer, criterion, data = training(4)
+    graphs = []
+    called = torch.compile(model, backend=lambda graph, _: graphs.append(graph) or graph.forward)
+    with watch(called if compiled == "what is watched" else model, optimizer, journal := Journal()) as watching:
+        train(called, optimizer, criterion, data)
+    assert watching.step == 4
+    assert len(graphs) == 1
+    assert isinstance(journal.fields["network"], torch.nn.Sequential)
+
+
 def test_what_is_no_optimizer_is_refused():
     with pytest.raises(TypeError, match=r"optimizer: a torch\.optim\.Optimizer.*got int"):
         watch(torch.nn.Linear(1, 1), 3, Journal())
