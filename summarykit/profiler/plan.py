@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Iterable
@@ -52,7 +53,7 @@ class Plan:
 
     def classes(self) -> list[type[Collector]]:
         """The collectors that a window has now: what ``"auto"`` takes depends on what the program has loaded."""
-        every = [COLLECTORS.get(name) for name in COLLECTORS if self.collectors == "auto" or name in self.collectors]
+        every = [COLLECTORS.get(name) for name in names() if self.collectors == "auto" or name in self.collectors]
         return [one for one in every if self.collectors != "auto" or one.useful()]
 
     def place(self) -> tuple[int, int]:
@@ -62,16 +63,22 @@ class Plan:
         return rank, max(size if self.world_size is None else self.world_size, 1)
 
 
+@functools.cache
+def names() -> tuple[str, ...]:
+    """All collectors, those of third parties too: to look for these takes as long as all the rest of opening a window."""
+    return tuple(COLLECTORS)
+
+
 def _collectors(given: Any) -> str | tuple[str, ...]:
     if given == "auto":
         return "auto"
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise TypeError(f'collectors: "auto" or a list of names is needed, got {given!r}')
-    names = tuple(given)
-    unknown = [name for name in names if not isinstance(name, str) or name not in COLLECTORS]
+    chosen = tuple(given)
+    unknown = [name for name in chosen if not isinstance(name, str) or name not in COLLECTORS]
     if unknown:
         raise ValueError(f"collectors: {unknown[0]!r} is not known; allowed: {', '.join(COLLECTORS)}")
-    return names
+    return chosen
 
 
 def _ranks(rank: Any, world_size: Any) -> tuple[int | None, int | None]:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from summarykit import Loop, Profiler
+from summarykit.profiler import plan
 from summarykit.profiler.collectors import COLLECTORS, Collector, Site
 from summarykit.profiler.merging import recorded
 from summarykit.profiler.pipeline import buffered, stage
@@ -201,6 +202,7 @@ def test_a_collector_of_somebody_else(tmp_path, monkeypatch):
 
     monkeypatch.setitem(COLLECTORS._ours, "own", f"{__name__}:Own")
     monkeypatch.setitem(COLLECTORS._found, "own", Own)
+    monkeypatch.setattr(plan, "names", lambda: tuple(COLLECTORS))
     with Profiler(tmp_path, collectors=["own"]) as profiler:
         deadline = time.monotonic() + 20
         while not profiler.windows[0]._tape.tables["weather"] and time.monotonic() < deadline:
