@@ -7,13 +7,49 @@ from typing import Any
 
 from summarykit.collectors.network import named_gradients, named_parameters
 from summarykit.collectors.parameter import Chosen, chosen
+from summarykit.collectors.part import Sink
+from summarykit.collectors.update_hook import UpdateHook
+from summarykit.training.context import CallbackParams
 
 
 class Gradient(Chosen):
-    """Histograms of the gradients as they are after the step: zero them before the next one, not at its end."""
+    """Histograms of the gradients as they are right after a PyTorch optimizer's update; elsewhere, after the step.
+
+    A last step that nobody foresaw is one of the latter: there the loop must not have zeroed them.
+    """
 
     key = "collect_gradient"
     suffix = "gradient"
+
+    def __init__(self, *args: Any) -> None:
+        """See ``Part``."""
+        super().__init__(*args)
+        self._sink: Sink | None = None
+        self._params = CallbackParams()
+        self._hook = UpdateHook(self._updated, self.notices)
+
+    def begin(self, params: CallbackParams, sink: Sink) -> None:
+        """Keep the sink for the hook."""
+        self._sink = sink
+
+    def prepare(self, params: CallbackParams) -> None:
+        """Wait for the update."""
+        self._params = params
+        self._hook.arm(params.get("optimizer"))
+
+    def collect(self, params: CallbackParams, sink: Sink) -> None:
+        """Collect the gradients, unless that was done."""
+        if not self._hook.disarm():
+            super().collect(params, sink)
+
+    def end(self) -> None:
+        """Wait no longer."""
+        self._hook.disarm()
+        self._sink, self._params = None, CallbackParams()
+
+    def _updated(self) -> None:
+        if self._sink is not None:
+            super().collect(self._params, self._sink)
 
     def named(self, network: Any) -> Iterator[tuple[str, Any]]:
         """Give the gradients."""

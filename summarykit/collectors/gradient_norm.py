@@ -8,13 +8,14 @@ from summarykit.collectors.network import named_gradients
 from summarykit.collectors.norms import norm
 from summarykit.collectors.part import Part, Sink
 from summarykit.collectors.postponed import Postponing
+from summarykit.collectors.update_hook import UpdateHook
 from summarykit.training.context import CallbackParams
 
 TAG = "gradient_norm"
 
 
 class GradientNorm(Part):
-    """The norm over the gradients of all parameters, as they are after the step: clipped, where the loop clips them in place.
+    """The norm over the gradients of all parameters, as they are after the update: clipped, where the loop clips them in place.
 
     The norm before clipping is what ``clip_grad_norm_`` returns: a loop that reports it under this name,
     ``loop.report(gradient_norm=...)``, has it recorded in its place.
@@ -29,15 +30,32 @@ class GradientNorm(Part):
         """See ``Part``."""
         super().__init__(*args)
         self._norm = Postponing().norm if self.settings.fence else norm
+        self._network: Any = None
+        self._found: Any = None
+        self._hook = UpdateHook(self._take, self.notices)
+
+    def prepare(self, params: CallbackParams) -> None:
+        """Wait for the update: many loops zero their gradients right behind it."""
+        self._network = params.get("network")
+        self._hook.arm(params.get("optimizer"))
 
     def collect(self, params: CallbackParams, sink: Sink) -> None:
         """Collect it, unless the loop reports one."""
-        network = params.get("network")
-        if network is None or TAG in (params.get("reported") or ()):
-            return
-        gradients = [gradient for _, gradient in named_gradients(network)]
-        found = self._norm(gradients)
-        if found is not None:
-            sink.add("scalar", TAG, found)
-        elif gradients:
+        called, self._network = self._hook.disarm(), params.get("network")
+        if TAG not in (params.get("reported") or ()):
+            if not called:
+                self._take()
+            if self._found is not None:
+                sink.add("scalar", TAG, self._found)
+        self.end()
+
+    def end(self) -> None:
+        """Wait no longer, and let go."""
+        self._hook.disarm()
+        self._network = self._found = None
+
+    def _take(self) -> None:
+        gradients = [gradient for _, gradient in named_gradients(self._network)]
+        self._found = self._norm(gradients)
+        if gradients and self._found is None:
             self.notices.once("sharded", "the gradients are sharded: their norm is not recorded, unless the loop reports it as %s", TAG)

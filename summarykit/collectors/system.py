@@ -28,6 +28,7 @@ class System(Part):
         """See ``Part``."""
         super().__init__(*args)
         self._sampler: Sampler | None = None
+        self._recorded: int | None = None
 
     def begin(self, params: CallbackParams, sink: Sink) -> None:
         """Begin to sample."""
@@ -36,12 +37,13 @@ class System(Part):
 
     def collect(self, params: CallbackParams, sink: Sink) -> None:
         """Collect the newest sample."""
-        if self._sampler is not None:
-            _add(self._sampler.take(), sink)
+        if self._sampler is not None and (values := self._sampler.take()):
+            self._recorded = params.get("cur_step_num")
+            _add(values, sink)
 
     def ended(self, params: CallbackParams, outcome: Outcome, sink: Sink) -> None:
-        """Collect a last sample: a short run has no other."""
-        if self._sampler is not None and self._sampler.stop():
+        """Collect a last sample, unless the last step has one: a short run has no other."""
+        if self._sampler is not None and self._sampler.stop() and self._recorded != params.get("cur_step_num"):
             self._sampler.sample()
             _add(self._sampler.take(), sink)
 

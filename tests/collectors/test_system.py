@@ -56,6 +56,15 @@ def test_every_sample_is_taken_by_one_step(directory, collector, monkeypatch):
     assert {tuple(steps) for tag, steps in directory.steps().items() if tag.split("/")[1] in ALWAYS} == {(1, 5)}
 
 
+def test_a_last_step_that_has_a_sample_gets_no_second_one(directory, collector):
+    def sampled():
+        part = next(part for part in collector._collection._parts if isinstance(part, system.System))
+        part._sampler.sample()
+
+    train(collector, steps=3, body=sampled)
+    assert directory.steps()["system/cpu_percent"] == [1, 2, 3]
+
+
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 def test_nothing_is_left_where_an_exception_ends_the_run(directory, collector, error, no_leftovers):
     def fail():

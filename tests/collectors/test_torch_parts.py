@@ -77,6 +77,44 @@ def test_frozen_parameters_have_no_gradient(directory, collector):
     np.testing.assert_allclose(directory.values("gradient_norm"), norms, rtol=1e-5)
 
 
+@pytest.mark.parametrize("set_to_none", [True, False])
+def test_gradients_that_are_zeroed_right_behind_the_update(directory, collector, set_to_none, caplog):
+    net = network()
+    optimizer = torch.optim.SGD(net.parameters(), lr=1e-3)
+    norms = []
+    with Loop(net, optimizer, torch.ones(5, 3, 4), 1, collector("collect_gradient", "collect_gradient_norm", freq=2)) as loop:
+        for batch in loop.steps():
+            net(batch).square().sum().backward()
+            norms.append(math.sqrt(sum(float(p.grad.square().sum()) for p in net.parameters())))
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=set_to_none)
+    tags = ["gradient_norm", *(f"{n}.{p}/gradient" for n in (0, 2) for p in ("weight", "bias"))]
+    assert directory.steps() == {tag: [1, 2, 4, 5] for tag in tags}
+    np.testing.assert_allclose(directory.values("gradient_norm"), [norms[step - 1] for step in (1, 2, 4, 5)], rtol=1e-4)
+    assert all(value.min or value.max for value in directory.values("2.bias/gradient"))
+    assert not optimizer._optimizer_step_post_hooks
+    assert caplog.messages == []
+
+
+def test_an_update_that_never_comes_leaves_no_hook(directory, collector):
+    net = network()
+    optimizer = torch.optim.SGD(net.parameters(), lr=1e-3)
+    kept = collector("collect_gradient", "collect_gradient_norm")
+    with pytest.raises(ValueError, match="bad"), Loop(net, optimizer, [1], 1, kept) as loop:
+        for _ in loop.steps():
+            raise ValueError("bad")
+    assert not optimizer._optimizer_step_post_hooks
+
+
+def test_a_failure_right_behind_the_update_leaves_the_optimizer_alone(collector, monkeypatch, caplog):
+    from summarykit.collectors import gradient_norm
+
+    monkeypatch.setattr(gradient_norm, "named_gradients", lambda network: 1 / 0)
+    _, norms = train(collector("collect_gradient_norm"))
+    assert len(norms) == 5
+    assert len([message for message in caplog.messages if "ZeroDivisionError" in message]) == 1
+
+
 # --- the optimizer --------------------------------------------------------------------------------------------------
 
 
