@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summarykit import __version__
-from summarykit.profiler.analysis.phases import SHOWN
-from summarykit.profiler.sheet import counts_bytes, number, share, size
-from summarykit.profiler.timeline_svg import COLOURS, picture
+from summarykit.profiler.sheet import counts_bytes, cut, number, share, size
+from summarykit.profiler.timeline_svg import COLOURS, PHASES, picture
 from summarykit.shapes import Array
 
 if TYPE_CHECKING:
@@ -22,9 +21,7 @@ if TYPE_CHECKING:
     from summarykit.profiler.analysis.report import Report
     from summarykit.profiler.recording import Table
 
-_ROWS, _LONG = 25, 50
-_COLOURS = ("#2aa198", "#a45bb0", "#61a36b", "#5b8ff9", "#d9822b", "#d94b5e", "#8c564b", "#c9ced6")
-_PHASES = dict(zip((*SHOWN, "other"), _COLOURS, strict=True))
+_ROWS, _LONG = 25, 60
 
 
 def page(report: Report) -> str:
@@ -100,7 +97,7 @@ def _steps(profile: Profile) -> str:
 def _means(profile: Profile) -> str:
     total = profile.step_times["mean"]
     cells = []
-    for name, colour in _PHASES.items():
+    for name, colour in PHASES.items():
         mean = float(profile.phases[name].mean())
         if mean:
             box = f'<td><div class=bar style="width:{mean / total * 300:.1f}px;background:{colour}"></div></td>'
@@ -116,7 +113,7 @@ def _stacked(profile: Profile, width: int = 1060, height: int = 140) -> str:
     boxes = []
     for place, row in enumerate(chosen):
         level = 0.0
-        for name, colour in _PHASES.items():
+        for name, colour in PHASES.items():
             tall = float(steps[name][row]) / top * height
             level += tall
             if tall >= 0.2:
@@ -170,5 +167,5 @@ def _cell(name: str, value: object) -> str:
         return size(value)
     if isinstance(value, float | np.floating):
         return number(float(value))
-    text = html.escape(f"{value:,}" if isinstance(value, int | np.integer) and name == "count" else str(value))
-    return text if len(text) < _LONG else f"<span title=\"{text}\">{text}</span>"
+    text = f"{value:,}" if isinstance(value, int | np.integer) and name == "count" else str(value)
+    return html.escape(text) if len(text) < _LONG else f'<span title="{html.escape(text)}">{html.escape(cut(text, _LONG))}</span>'

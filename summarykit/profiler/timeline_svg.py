@@ -31,6 +31,17 @@ COLOURS = {
     Category.OTHER: "#bbbbbb",
 }
 
+PHASES = {
+    "data wait": "#2aa198",
+    "transfer": "#a45bb0",
+    "forward": "#61a36b",
+    "backward": "#5b8ff9",
+    "optimizer": "#d9822b",
+    "communication": "#d94b5e",
+    "logging": "#8c564b",
+    "other": "#c9ced6",
+}
+
 
 def picture(profile: Profile) -> str:
     """An ``<svg>`` element; empty where there are no spans."""
@@ -59,14 +70,23 @@ def _window(profile: Profile) -> tuple[int, int]:
 
 
 def _rows(spans: Spans, chosen: Ints) -> Iterator[tuple[str, Ints]]:
-    """Lanes with most in them, each level of nesting a row; the first of a lane has its title."""
+    """Lanes with most in them, the first row of each with its title: phases, what ran, Python; each level of nesting a row."""
     lanes, counts = np.unique(spans.lane[chosen], return_counts=True)
     busiest = lanes[np.argsort(-counts, kind="stable")][:_LANES]
     for lane in sorted(busiest.tolist(), key=lambda each: (spans.lanes[each].device, each)):
         here = chosen[spans.lane[chosen] == lane]
-        depth = Nesting(spans, here).depth
-        for level in range(min(int(depth.max()) + 1, _LEVELS)):
-            yield "" if level else spans.lanes[lane].title or f"thread {spans.lanes[lane].thread}", here[depth == level]
+        title = spans.lanes[lane].title or f"thread {spans.lanes[lane].thread}"
+        group = np.where(spans.of(Category.STEP, Category.PHASE)[here], 0, np.where(spans.of(Category.PYTHON)[here], 2, 1))
+        for each in np.unique(group).tolist():
+            for row in _levels(spans, here[group == each]):
+                yield title, row
+                title = ""
+
+
+def _levels(spans: Spans, chosen: Ints) -> Iterator[Ints]:
+    depth = Nesting(spans, chosen).depth
+    for level in range(min(int(depth.max()) + 1, _LEVELS)):
+        yield chosen[depth == level]
 
 
 def _title(label: str, row: int) -> str:
@@ -81,8 +101,9 @@ def _boxes(spans: Spans, chosen: Ints, start: int, end: int, row: int) -> Iterat
     width = np.minimum(spans.start[chosen] + spans.duration[chosen], end) * scale - np.maximum(spans.start[chosen], start) * scale
     for place in _one_a_pixel(left, width).tolist():
         span = chosen[place]
-        name = f"{spans.names[spans.name[span]]}: {spans.duration[span] / 1e6:,.3f} ms"
-        colour = COLOURS[Category(int(spans.category[span]))]
+        text, category = spans.names[spans.name[span]], Category(int(spans.category[span]))
+        colour = PHASES.get(text, COLOURS[category]) if category == Category.PHASE else COLOURS[category]
+        name = f"{text}: {spans.duration[span] / 1e6:,.3f} ms"
         box = f'x="{LEFT + left[place]:.1f}" y="{ROW * row + 1}" width="{max(width[place], 0.6):.1f}" height="{ROW - 2}"'
         yield f'<rect {box} fill="{colour}"><title>{html.escape(name[:200])}</title></rect>'
 

@@ -26,7 +26,7 @@ def test_a_report_in_the_terminal(cli, tmp_path):
     answer = cli("profile", steps(tmp_path, "t.json", 15_000))
     assert answer.code == 0
     assert "10 steps (0 to 9)" in answer.out
-    assert "training waits for its input: 60.0% of the step time" in answer.out
+    assert "60.0%" in answer.out
 
 
 def test_json_page_and_timeline(cli, tmp_path):
@@ -36,7 +36,7 @@ def test_json_page_and_timeline(cli, tmp_path):
     assert answer.code == 0
     assert json.loads(answer.out)["ranks"][0]["step_times"]["count"] == 10
     assert str(page) in answer.err
-    assert "training waits" in page.read_text()
+    assert "<svg" in page.read_text()
     again = cli("profile", timeline, "--json")
     assert json.loads(again.out)["ranks"][0]["step_times"]["count"] == 10
 
@@ -55,7 +55,8 @@ def test_two_are_compared(cli, tmp_path):
     answer = cli("profile", "--compare", before, after)
     assert answer.code == 0
     assert "step: faster, 25.0 ms before, 10.1 ms after" in answer.out
-    assert json.loads(cli("profile", "--compare", before, after, "--json").out)["kept"]["gone"] == [True]
+    kept = json.loads(cli("profile", "--compare", before, after, "--json").out)["kept"]
+    assert kept["gone"][kept["rule"].index("data_wait")]
 
 
 @pytest.mark.parametrize("text", ["", "no trace", '{"traceEvents": 3}'])
