@@ -20,6 +20,7 @@ COLLECTORS: Registry[type[Collector]] = Registry(
         "pipeline": f"{_HERE}.stages:Stages",
         "input": f"{_HERE}.loader:Loader",
         "torch": f"{_HERE}.torch_phases:TorchPhases",
+        "sync": f"{_HERE}.syncs:Syncs",
         "communication": f"{_HERE}.communication:Communication",
         "logging": f"{_HERE}.log_calls:LogCalls",
     },

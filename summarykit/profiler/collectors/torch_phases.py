@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections import Counter
 from threading import get_ident
 from time import perf_counter_ns
 from typing import Any
@@ -21,6 +22,9 @@ class TorchInstrument(Instrument):
 
     Which modules are called by the loop itself is seen in the first steps by hooks of all modules, which cost each call about a
     microsecond; then these are taken away. Where ``torch.compile`` is at work modules get none: it would compile them in.
+
+    Attributes:
+        parameters: how many numbers of each dtype the outermost modules have.
     """
 
     def __init__(self) -> None:
@@ -29,12 +33,14 @@ class TorchInstrument(Instrument):
         self._handles: list[Any] = []
         self._global: list[Any] = []
         self._outermost: dict[int, Any] = {}
+        self.parameters: Counter[str] = Counter()
         self._depth = self._begun = self._optimizer_begun = self._rounds = 0
 
     def install(self) -> None:
         """See ``Instrument``."""
         torch = sys.modules["torch"]
         self._depth = self._rounds = self._optimizer_begun = 0
+        self.parameters = Counter()
         self.patches.replace(torch.autograd, "backward", self.timed(BACKWARD))
         self.patches.replace(torch.autograd, "grad", self.timed(BACKWARD))
         self.patches.replace(torch.optim.Optimizer, "zero_grad", self.timed(OPTIMIZER))
@@ -74,6 +80,8 @@ class TorchInstrument(Instrument):
             handle.remove()
         self._global, self._depth = [], 0
         for module in self._outermost.values():
+            for parameter in module.parameters():
+                self.parameters[str(parameter.dtype)] += parameter.numel()
             self._handles += [
                 module.register_forward_pre_hook(self._enter),
                 module.register_forward_hook(self._leave, always_call=True),
@@ -121,3 +129,7 @@ class TorchPhases(Hooked):
     def useful(cls) -> bool:
         """See ``Collector``."""
         return "torch.optim.optimizer" in sys.modules
+
+    def described(self) -> dict[str, Any]:
+        """See ``Collector``."""
+        return {"parameters": dict(self.instrument.parameters)}
