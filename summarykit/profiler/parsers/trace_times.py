@@ -26,7 +26,7 @@ def nanoseconds(microseconds: Iterable[Any]) -> Ints:
     found = np.array(list(microseconds))
     if not len(found):
         return np.empty(0, np.int64)
-    if found.dtype.kind not in "if" or not (np.abs(found) < MOST).all():
+    if found.ndim != 1 or found.dtype.kind not in "if" or not (np.abs(found) < MOST).all():
         raise ValueError("times: numbers below 9.2e15 microseconds are allowed")
     if found.dtype.kind == "i":
         return found.astype(np.int64) * 1000

@@ -193,10 +193,11 @@ def test_begun_and_ended_apart_and_counters_and_lanes(tmp_path):
 
 def test_events_that_cannot_be_placed_are_counted(tmp_path):
     bad = [{"ph": "X"}, complete("a", "soon", 1), complete("b", 1, None), complete("c", 1e300, 1), complete("d", 1, 1, tid=[1])]
+    bad += [complete("g", [], 1)]
     odd = [complete("e", 1, 1, args="text"), complete("f", 2, -1, args={"correlation": 10**30}), {"ph": "X", "ts": 3, "dur": 1, "name": 5}]
     found = kineto.parse(trace(tmp_path / "t.json", [*bad, *odd, complete("fine", 9, 9)]))[0]
     assert len(found.spans) == 4
-    assert found.skipped == {"spans without a usable time or thread": 5}
+    assert found.skipped == {"spans without a usable time or thread": 6}
     assert (found.spans.duration >= 0).all()
 
 
