@@ -40,7 +40,7 @@ _COLLECTIVE_KERNEL = re.compile(r"(nccl|rccl).*kernel", re.IGNORECASE)
 _MARKS = (b'"schemaVersion"', b'"deviceProperties"', b'"distributedInfo"', b'"External id"', b'"cpu_op"', b'"user_annotation"')
 _WANTED = Wanted(
     instant="[memory]",
-    instant_arguments=("Bytes", "Total Allocated", "Device Type", "Device Id"),
+    instant_arguments=("Bytes", "Total Allocated", "Total Reserved", "Device Type", "Device Id"),
     measured=Category.KERNEL,
     measures=("device", "est. achieved occupancy %", "blocks per SM"),
     detailed=Category.COMMUNICATION,
@@ -117,7 +117,8 @@ def _steps(spans: Spans) -> Table:
 def _memory(found: Table) -> Table:
     device = np.where(found["Device Type"] == 0, -1, found["Device Id"])
     number = np.nan_to_num(device, nan=-1).astype(np.int64)
-    return Table(time=found["time"], device=number, bytes=found["Bytes"], allocated=found["Total Allocated"])
+    sizes = {"bytes": found["Bytes"], "allocated": found["Total Allocated"], "reserved": found["Total Reserved"]}
+    return Table(time=found["time"], device=number, **sizes)
 
 
 def _kernels(found: Table) -> Table:
