@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from threading import get_ident
 from time import perf_counter_ns
 from typing import Any
@@ -40,14 +40,11 @@ class Steps:
     def start(self) -> None:
         """Have the loop's marks come here."""
         self._edge = perf_counter_ns()
-        _watching.append(self)
-        _route()
+        _watch((*_watching, self))
 
     def stop(self) -> None:
         """Let go of the marks."""
-        if self in _watching:
-            _watching.remove(self)
-            _route()
+        _watch(tuple(steps for steps in _watching if steps is not self))
 
     def waiting(self, phase: Any) -> None:
         """The loop goes for the next (micro-)batch of training."""
@@ -126,22 +123,29 @@ class Steps:
             self._edge = perf_counter_ns()
 
 
-_watching: list[Steps] = []
+_watching: tuple[Steps, ...] = ()
 
 
-def _route() -> None:
-    """The marks of the loop go to those who watch: to one of them directly."""
-    MARKS.waiting = _together([steps.waiting for steps in _watching])
-    MARKS.fetched = _together([steps.fetched for steps in _watching])
-    MARKS.begin = _together([steps.begin for steps in _watching])
+def _watch(watching: tuple[Steps, ...]) -> None:
+    """Have the marks of the loop go to these."""
+    global _watching
+    _watching = watching
+    MARKS.next = _watched_next if watching else next
+    MARKS.begin = watching[0].begin if len(watching) == 1 else _begin if watching else unwatched
 
 
-def _together(calls: list[Callable[..., None]]) -> Callable[..., None]:
-    if len(calls) < 2:
-        return calls[0] if calls else unwatched
+def _watched_next(batches: Iterator[Any], end: Any) -> Any:
+    """What the loop gets its batches by."""
+    watching, phase = _watching, MARKS.phase
+    for steps in watching if phase is not None else ():
+        steps.waiting(phase)
+    try:
+        return next(batches, end)
+    finally:
+        for steps in watching:
+            steps.fetched()
 
-    def each(*told: Any) -> None:
-        for call in calls:
-            call(*told)
 
-    return each
+def _begin(step: int) -> None:
+    for steps in _watching:
+        steps.begin(step)

@@ -1,30 +1,40 @@
-"""Where a loop stands, told to whoever watches the time: while nobody does, a mark is an empty call."""
+"""Where a loop stands, told to whoever watches the time: while nobody does, that costs a look and an empty call a step."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
 def unwatched(*_: Any) -> None:
-    """What every mark is while nobody watches."""
+    """What a mark is while nobody watches."""
 
 
 class Marks:
-    """What the loop of a training calls; the profiler puts its own methods here while a window is open.
+    """What the loop of a training calls; the profiler puts its own functions here while a window is open.
 
     Attributes:
-        waiting: called with the phase when it goes for the next (micro-)batch.
-        fetched: called when that has come.
+        next: how the loop gets the next (micro-)batch: the built-in function, or one that does the same.
         begin: called with the number of a step of training that begins.
+        phase: the training that runs.
     """
 
-    __slots__ = ("begin", "fetched", "waiting")
+    __slots__ = ("begin", "next", "phase")
 
     def __init__(self) -> None:
-        self.waiting: Callable[[Any], None] = unwatched
-        self.fetched: Callable[[], None] = unwatched
+        self.next: Callable[[Any, Any], Any] = next
         self.begin: Callable[[int], None] = unwatched
+        self.phase: Any = None
+
+    @contextmanager
+    def during(self, phase: Any) -> Iterator[None]:
+        """While the block runs, that training is the one; then the one around it is again."""
+        before, self.phase = self.phase, phase
+        try:
+            yield
+        finally:
+            self.phase = before
 
 
 MARKS = Marks()

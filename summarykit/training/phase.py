@@ -137,7 +137,7 @@ class Training(Phase):
         """The whole training, as a ``with`` block: the callbacks are entered and left, and ``status`` says how it ended."""
         params = self._params
         # Marked twice: the callbacks see on leaving how the run ended, and the run fails where one of them raises in that.
-        with params.restored(*_HELD), params.marked(), self._callbacks.entered(), params.marked():
+        with MARKS.during(self), params.restored(*_HELD), params.marked(), self._callbacks.entered(), params.marked():
             self.begin()
             try:
                 yield
@@ -190,11 +190,9 @@ class Training(Phase):
         params, batches = self._params, iter(dataset)
         params.setdefault("data_wait", 0.0)
         while True:
-            MARKS.waiting(self)
             begun = perf_counter()
-            batch = next(batches, _END)
+            batch = MARKS.next(batches, _END)
             params["data_wait"] += perf_counter() - begun
-            MARKS.fetched()
             if batch is _END:
                 return
             yield batch

@@ -21,14 +21,15 @@ def test_off_is_a_shared_function_that_does_nothing(tmp_path):
     assert profiler.step is profiler.step_begin is profiler.step_end is profiler.between is unwatched
     assert profiler.phase is no_phase
     assert profiler.phase("forward") is profiler.phase("backward")
-    assert MARKS.waiting is MARKS.begin is MARKS.fetched is unwatched
+    assert MARKS.begin is unwatched
+    assert MARKS.next is next
     assert not list(tmp_path.iterdir())
 
 
 def test_everything_is_as_before_after_a_window(tmp_path):
     def state() -> tuple[object, ...]:
         wrapped = builtins.print, logging.Logger.handle, vars(CallbackList)["fire"]
-        return *wrapped, list(gc.callbacks), MARKS.waiting, own_threads()
+        return *wrapped, list(gc.callbacks), MARKS.next, MARKS.begin, own_threads()
 
     before = state()
     profiler = Profiler(tmp_path)

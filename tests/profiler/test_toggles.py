@@ -134,6 +134,18 @@ def test_a_step_left_by_break_is_not_recorded_twice(profiler):
     assert steps(profiler) == [[1, 2, 3, 4]]
 
 
+def test_a_training_within_a_step_of_another_does_no_harm(profiler):
+    loop = Loop(train_dataset=range(4), callbacks=[StopAtStep(2, 3, profiler=profiler)])
+    with loop:
+        for _ in loop.steps():
+            with Loop(train_dataset=range(2)) as inner:
+                for _ in inner.steps():
+                    inner.report(loss=0.0)
+            loop.report(loss=1.0)
+    assert len(profiler.windows) == 1
+    assert steps(profiler)[0][-1] == 3
+
+
 class Hooks:
     """A framework that calls the hooks of callbacks as it likes."""
 
