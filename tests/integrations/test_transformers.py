@@ -196,16 +196,18 @@ def test_a_loss_that_is_nan_is_seen_unless_the_trainer_filters_it(tmp_path, filt
     assert any(np.isnan(value) for value in scalars(tmp_path / "summary")["loss"].values()) is expected
 
 
-def test_what_the_model_logs_itself_belongs_to_its_step(tmp_path):
+def test_cb5_what_the_model_logs_itself_belongs_to_its_step(tmp_path):
     class Logs(transformers.Trainer):
         def compute_loss(self, model, inputs, *args, **kwargs):
-            self.log({"own": 1.0})
+            self.log({"own": 1.0, "tensor": torch.tensor(2.0), "note": "a text", "nested": {"a": 3}})
             return super().compute_loss(model, inputs, *args, **kwargs)
 
     one = trainer(tmp_path, SummaryCollector(tmp_path / "summary", 3))
     one.__class__ = Logs
     one.train()
-    assert list(scalars(tmp_path / "summary")["own"]) == [1, 3, 6]
+    found = scalars(tmp_path / "summary")
+    assert [found[tag] for tag in ("own", "tensor", "nested/a")] == [{1: value, 3: value, 6: value} for value in (1.0, 2.0, 3.0)]
+    assert steps(tmp_path / "summary", "text", "note") == [1, 3, 6]
 
 
 def test_report_to_summarykit(tmp_path, monkeypatch):
