@@ -131,7 +131,7 @@ def _watch(watching: tuple[Steps, ...]) -> None:
     global _watching
     _watching = watching
     MARKS.next = _watched_next if watching else next
-    MARKS.begin = watching[0].begin if len(watching) == 1 else _begin if watching else unwatched
+    MARKS.begin = _begin if watching else unwatched
 
 
 def _watched_next(batches: Iterator[Any], end: Any) -> Any:
@@ -147,5 +147,6 @@ def _watched_next(batches: Iterator[Any], end: Any) -> Any:
 
 
 def _begin(step: int) -> None:
-    for steps in _watching:
-        steps.begin(step)
+    if MARKS.phase is None or MARKS.phase.done + 1 == step:    # else it is a step of a training within a step
+        for steps in _watching:
+            steps.begin(step)

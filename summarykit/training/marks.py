@@ -17,7 +17,7 @@ class Marks:
     Attributes:
         next: how the loop gets the next (micro-)batch: the built-in function, or one that does the same.
         begin: called with the number of a step of training that begins.
-        phase: the training that runs.
+        phase: the training that runs; of several within each other the outermost.
     """
 
     __slots__ = ("begin", "next", "phase")
@@ -29,8 +29,9 @@ class Marks:
 
     @contextmanager
     def during(self, phase: Any) -> Iterator[None]:
-        """While the block runs, that training is the one; then the one around it is again."""
-        before, self.phase = self.phase, phase
+        """While the block runs, that training is the one, unless it runs within another."""
+        before = self.phase
+        self.phase = phase if before is None else before
         try:
             yield
         finally:

@@ -101,7 +101,7 @@ import mindspore as ms
 from summarykit import Profiler
 ms.set_context(mode=ms.PYNATIVE_MODE)
 net = ms.nn.Dense(4, 2)
-profiler = Profiler(sys.argv[1])
+profiler = Profiler(sys.argv[1], collectors=["mindspore", "system"])
 for _ in range(3):
     net(ms.Tensor(np.ones((2, 4), np.float32)))
     profiler.step()
@@ -111,7 +111,7 @@ print(len(profiler.analyse().profiles))
 
 @pytest.mark.viewers
 def test_mindspore_lies_beside_and_becomes_part_of_the_recording(run_script, mindspore_python, tmp_path):
-    done = run_script(MINDSPORE, tmp_path, python=mindspore_python, timeout=200).expect_success()
+    done = run_script(MINDSPORE, tmp_path, python=mindspore_python, timeout=200, env={"PYTHONFAULTHANDLER": "1"}).expect_success()
     assert done.stdout.split()[-1] == "1"
     (found,) = recorded(tmp_path / "window_0001/rank_0.profile")
     assert "MatMul" in found.spans.names
