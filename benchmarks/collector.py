@@ -59,10 +59,10 @@ def resnet_sized(callbacks: list[Any]) -> float:
         for _ in range(COLLECTED - 1):
             loop.report(loss=0.5)
             with clocked(spent):
-                for hook in list(optimizer._optimizer_step_post_hooks.values()):    # what the update calls; they then find it done
-                    hook(optimizer, (), {})
                 next(steps)
-                FENCE.settle()    # what the next update calls
+                FENCE.settle()    # what the update calls first, and last; it then finds both done
+                for hook in list(optimizer._optimizer_step_post_hooks.values()):
+                    hook(optimizer, (), {})
             optimizer.step()
             for parameter in net.parameters():
                 parameter.grad = parameter.grad.detach()    # another object, as zero_grad() and backward() would give
