@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import pytest
 
 if not find_spec("keras"):    # importing it here would choose its backend
-    pytest.skip("keras is not installed", allow_module_level=True)
+    pytest.skip("could not import 'keras'", allow_module_level=True)
 
 PROGRAM = """
 import json, logging, sys
