@@ -54,6 +54,24 @@ assert len(run.scalars("loss")) == len(run.scalars("accuracy/train")) == 100
     assert run_script(block("writer example") + look, cwd=tmp_path).expect_success().stderr == ""
 
 
+WATCHED = """
+import torch
+model, criterion = torch.nn.Linear(3, 1), torch.nn.MSELoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+def train(model, optimizer, criterion):
+    for _ in range(3):
+        optimizer.zero_grad()
+        criterion(model(torch.ones(2, 3)), torch.zeros(2, 1)).backward()
+        optimizer.step()
+"""
+
+
+def test_the_watch_example_runs_around_a_users_own_loop(run_script, block, tmp_path):
+    pytest.importorskip("torch")
+    look = LOOK.replace("tags = ", "assert len(summarykit.Run('./summary').scalars('loss')) == 2\ntags = ")    # the first step and the last
+    run_script(WATCHED + block("watch example") + look, cwd=tmp_path).expect_success()
+
+
 def test_every_method_in_the_table_of_kinds_exists(readme):
     import summarykit
 
