@@ -25,7 +25,10 @@ LAYERS = (
 RANK = {name: len(LAYERS) - place for place, row in enumerate(LAYERS) for name in row}
 GROUND = LAYERS[-1]
 FACADE = len(LAYERS) + 1  # summarykit/__init__.py and __main__.py see everything
-FRAMEWORKS = {"torch", "tensorflow", "keras", "jax", "jaxlib", "flax", "lightning", "pytorch_lightning", "mindspore", "transformers", "accelerate", "xgboost", "lightgbm"}
+FRAMEWORKS = {
+    *("torch", "tensorflow", "keras", "jax", "jaxlib", "flax", "lightning", "pytorch_lightning", "mindspore"),
+    *("transformers", "accelerate", "xgboost", "lightgbm"),
+}
 DEPENDENCIES = {"numpy", "google", "crc32c", "psutil"}
 # A demonstration is a training program: it uses a framework as its user would.
 TRAINING_PROGRAMS = ("summarykit.cli.demo",)
