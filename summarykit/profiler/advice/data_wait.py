@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from summarykit.profiler.advice import waiting
 from summarykit.profiler.advice.advice import Advice
 from summarykit.profiler.advice.evidence import cause, gain, step_time
@@ -16,22 +18,20 @@ def check(report: Report) -> Iterator[Advice]:
     worst = waiting.waits(report)
     if worst is None or waiting.loader(worst).get("num_workers") == 0:    # said by ``single_threaded``
         return
-    share = cause(worst, "data wait") / step_time(worst)
+    share, workers = cause(worst, "data wait") / step_time(worst), waiting.loader(worst).get("num_workers")
     yield Advice(
         rule="data_wait",
         title=f"training waits for its input: {share:.1%} of the step time",
         evidence=waiting.told(worst),
-        change=_change(waiting.loader(worst).get("num_workers")),
+        change=f"{_change(workers, waiting.needed(worst))}; decode and augment less, or once and keep it",
         check="share of data wait below 5 %",
-        **gain(worst, waiting.gained(worst)),
+        **gain(worst, waiting.gained(worst, np.inf if workers else waiting.needed(worst))),
         confidence="high" if share > BOTTLENECK else "medium",
     )
 
 
-def _change(workers: int | None) -> str:
+def _change(workers: int | None, needed: int) -> str:
     if workers:
-        return f"num_workers above {workers}, a larger prefetch_factor; decode and augment less, or once and keep it"
-    return (
-        "load ahead beside the training: DataLoader(num_workers=4, persistent_workers=True, pin_memory=True), "
-        "summarykit.profiler.pipeline.buffered(...) around any iterable; decode and augment less, or once and keep it"
-    )
+        return f"more workers than num_workers={workers}, a larger prefetch_factor"
+    ahead = f"load ahead beside the training: DataLoader(num_workers={max(needed, 2)}, persistent_workers=True, pin_memory=True)"
+    return f"{ahead}, or summarykit.profiler.pipeline.buffered(...) around any iterable" if needed == 1 else ahead

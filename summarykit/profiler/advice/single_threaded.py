@@ -16,7 +16,7 @@ def check(report: Report) -> Iterator[Advice]:
     loader = {} if worst is None else waiting.loader(worst)
     if worst is None or loader.get("num_workers") != 0:
         return
-    workers = waiting.needed(worst)
+    workers = max(waiting.needed(worst), 2)
     yield Advice(
         rule="single_threaded",
         title=f"the thread that trains loads the data itself: {cause(worst, 'data wait') / step_time(worst):.1%} of the step time",

@@ -1,0 +1,251 @@
+"""What the profiler's advice promises, and what comes: faults put into real loops, at strengths drawn at random, one and two at once.
+
+    PYTHONPATH=. python benchmarks/advice.py [--loop torch] [--draws 20] [--seed 1]
+
+Each fault is put into a loop that is healthy without it; the loop is recorded, the advice is followed, and the loop is recorded again, in
+turn. Faults are sleeps where a real program would wait (for a disk, a device, a slow terminal), real collections of real garbage, and small
+batches, so that the machine's own noise is small beside them. Columns: what the advice promised and what was gained, in ms a step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import logging
+import random
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from statistics import mean, median
+from typing import Any
+
+from summarykit import Loop, Profiler
+from summarykit.profiler.analysis import Report
+
+RULES = {"load": ("single_threaded", "data_wait"), "sync": ("sync",), "logging": ("logging",), "pause": ("gc",), "batch": ("tiny_batches",)}
+SLEEPS = ("load", "sync", "logging")
+LARGER = 8
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How a loop is written; seconds.
+
+    Attributes:
+        load: for a batch.
+        workers: that load it.
+        sync: that the loop waits for a device in each step.
+        logging: of one message in each step.
+        pause: number of objects that the garbage collector looks at in each step.
+        batch: samples of a step.
+        small: whether the model is, too.
+    """
+
+    load: float = 0.0
+    workers: int = 0
+    sync: float = 0.0
+    logging: float = 0.0
+    pause: int = 0
+    batch: int = 16
+    small: bool = False
+
+
+class SlowTerminal(logging.Handler):
+    """Takes a while for each message."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds = seconds
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Wait."""
+        time.sleep(self.seconds)
+
+
+class Sleepy:
+    """A data set of which each sample takes a while."""
+
+    def __init__(self, samples: list[Any], seconds: float) -> None:
+        self.samples, self.seconds = samples, seconds
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __getitem__(self, place: int) -> Any:
+        if self.seconds:
+            time.sleep(self.seconds)
+        return self.samples[place]
+
+
+def synchronize(seconds: float) -> None:
+    """Stands for a call that waits for a device; only samples of the stacks see it."""
+    time.sleep(seconds)
+
+
+def torch_loop(setting: Setting, directory: str, steps: int) -> Report:
+    """A small network of convolutions, or two layers, and a DataLoader."""
+    import torch
+
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    side = 4 if setting.small else 24
+    parts = [torch.nn.Linear(16, 32), torch.nn.Linear(32, 4)] if setting.small else [torch.nn.LazyLinear(4)]
+    convolutions = [torch.nn.Conv2d(1, 16, 3), torch.nn.ReLU(), torch.nn.Conv2d(16, 16, 3), torch.nn.Conv2d(16, 16, 3)]
+    model = torch.nn.Sequential(*(() if setting.small else convolutions), torch.nn.Flatten(), *parts)
+    model(torch.zeros(1, 1, side, side))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    samples = [(torch.randn(1, side, side), place % 4) for place in range(256)] * (steps * setting.batch // 256 + 1)
+    data: Any = Sleepy(samples[: steps * setting.batch], setting.load / setting.batch)
+    batches = torch.utils.data.DataLoader(data, batch_size=setting.batch, num_workers=setting.workers)
+    lost = torch.nn.CrossEntropyLoss()
+
+    def train(batch: Any) -> None:
+        optimizer.zero_grad()
+        lost(model(batch[0]), batch[1]).backward()
+        optimizer.step()
+        if setting.sync:
+            torch.cuda.synchronize()
+
+    original, torch.cuda.synchronize = torch.cuda.synchronize, lambda device=None: time.sleep(setting.sync)
+    try:
+        return recorded(setting, directory, batches, train)
+    finally:
+        torch.cuda.synchronize = original
+
+
+def numpy_loop(setting: Setting, directory: str, steps: int) -> Report:
+    """A regression whose data come from a generator."""
+    import numpy as np
+
+    features, target, weights = np.random.default_rng(0).normal(size=(2048, 256)), np.ones(2048), np.zeros(256)
+
+    def batches() -> Iterator[Any]:
+        for step in range(steps):
+            if setting.load:
+                time.sleep(setting.load)
+            rows = slice(step * 64 % 1984, step * 64 % 1984 + 64)
+            yield features[rows], target[rows]
+
+    def train(batch: Any) -> None:
+        for _ in range(20):
+            weights[:] -= 1e-4 * batch[0].T @ (batch[0] @ weights - batch[1])
+        if setting.sync:
+            synchronize(setting.sync)
+
+    return recorded(setting, directory, batches(), train)
+
+
+def recorded(setting: Setting, directory: str, batches: Iterable[Any], train: Callable[[Any], None]) -> Report:
+    """Train with a profiler."""
+    logger, handler = logging.getLogger("a training"), SlowTerminal(setting.logging)
+    logger.propagate, logger.handlers, logger.level = False, [handler], logging.INFO
+    gc.collect()
+    gc.freeze()
+    kept = [[place] for place in range(setting.pause)]
+    profiler = Profiler(directory, start_profile=False)
+    with profiler, Loop(train_dataset=batches) as loop:
+        for batch in loop.steps():
+            train(batch)
+            if setting.logging:
+                logger.info("step %d", loop.step)
+            if kept:
+                gc.collect()
+    gc.unfreeze()
+    return profiler.analyse()
+
+
+LOOPS: dict[str, Callable[[Setting, str, int], Report]] = {"torch": torch_loop, "numpy": numpy_loop}
+
+
+def drawn(names: Iterable[str], draw: random.Random) -> Setting:
+    """A loop with these faults."""
+    small = "batch" in names
+    most = 0.002 if small else 0.03
+    sizes: dict[str, Any] = {name: draw.uniform(most / 4, most) for name in SLEEPS}
+    sizes |= {"pause": draw.randint(30_000, 60_000) * (1 if small else 4), "batch": draw.choice((1, 2, 4))}
+    return Setting(**{name: sizes[name] for name in names}, small=small)
+
+
+def followed(setting: Setting, fault: str, advice: Any) -> Setting:
+    """What the advice on a fault says is done."""
+    workers = re.search(r"num_workers=(\d+)", advice.change)
+    if fault == "load" and advice.rule == "single_threaded" and workers:
+        return replace(setting, workers=int(workers[1]))
+    if fault == "batch":    # the loading of a sample takes what it took
+        return replace(setting, batch=setting.batch * LARGER, load=setting.load * LARGER)
+    return replace(setting, **{fault: 0})
+
+
+def step_time(report: Report, fault: str) -> float:
+    """Milliseconds of a usual step; where steps last microseconds, the median: one that was interrupted weighs as much as all others."""
+    durations = report.profiles[0].usual["duration"].tolist()
+    return median(durations) if fault == "batch" else mean(durations)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one fault; ms a step, ``promised`` is NaN where the advice did not speak."""
+
+    fault: str
+    promised: float
+    gained: float
+
+
+def outcomes(loop: str, faults: Iterable[str], setting: Setting, rounds: int = 1, steps: int = 60) -> Iterator[Outcome]:
+    """Record the loop, follow its advice on each fault, and record it again."""
+    train = LOOPS[loop]
+    for fault in faults:
+        pairs = [_pair(train, fault, setting, steps) for _ in range(rounds)]
+        promised, gained = (median(values) for values in zip(*pairs, strict=True))
+        yield Outcome(fault, promised, gained)
+
+
+def _pair(train: Callable[[Setting, str, int], Report], fault: str, setting: Setting, steps: int) -> tuple[float, float]:
+    with tempfile.TemporaryDirectory() as directory:
+        before = train(setting, directory, steps)
+        found = next((advice for advice in before.advice if advice.rule in RULES[fault]), None)
+        if found is None:
+            return float("nan"), float("nan")
+        if fault == "batch":    # larger batches share other faults, too: what is gained by that was not promised
+            alone = replace(setting, sync=0.0, logging=0.0, pause=0)
+            larger = train(followed(alone, fault, found), directory, steps)
+            return found.gain_ms, step_time(train(alone, directory, steps), fault) - step_time(larger, fault) / LARGER
+        after = train(followed(setting, fault, found), directory, steps)
+    return found.gain_ms, step_time(before, fault) - step_time(after, fault)
+
+
+def false_alarms(loop: str, steps: int = 60) -> list[str]:
+    """What the advice says of the healthy loop, but for what it says of a machine that others use, too."""
+    with tempfile.TemporaryDirectory() as directory:
+        return [advice.rule for advice in LOOPS[loop](Setting(), directory, steps).advice if advice.rule != "host_saturated"]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--loop", choices=LOOPS, action="append")
+    parser.add_argument("--draws", type=int, default=10, help="of each loop, half of them with two faults")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    draw, close, told = random.Random(options.seed), 0, 0
+    print("| loop | faults | followed | promised, ms | gained, ms | promised / gained |")
+    print("|---|---|---|---:|---:|---:|")
+    for loop in options.loop or LOOPS:
+        known = [name for name in RULES if loop == "torch" or name != "batch"]
+        for number in range(options.draws):
+            faults = draw.sample(known, 1 + number % 2)
+            for found in outcomes(loop, faults, drawn(faults, draw), options.rounds, options.steps):
+                ratio = found.promised / found.gained
+                told, close = told + 1, close + (abs(ratio - 1) <= 0.25)
+                figures = f"{found.promised:.2f} | {found.gained:.2f} | {ratio:.2f}"
+                print(f"| {loop} | {' + '.join(faults)} | {found.fault} | {figures} |", flush=True)
+        print(f"| {loop} | none | | {', '.join(false_alarms(loop, options.steps)) or 'nothing to gain'} | | |", flush=True)
+    print(f"\n{close} of {told} promises within 25 % of what was gained")
+
+
+if __name__ == "__main__":
+    main()
