@@ -27,10 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help='print JSON: "ranks" with every table of each, "stragglers", "advice", "costs"')
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the report as one page that loads nothing")
     parser.add_argument("--timeline", metavar="FILE", type=Path, help="write a trace for Perfetto: trace.json.gz, say")
+    parser.add_argument("--mindinsight", metavar="FOLDER", type=Path, help="write what MindInsight's pages read: <run>/profiler, say")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the report, and write what was asked for."""
+    from summarykit.profiler.intermediate import write_intermediate
+
     if args.compare:
         return _compare(args)
     outputs = [file for file in (args.html, args.timeline) if file]
@@ -41,14 +44,16 @@ def run(args: argparse.Namespace) -> int:
         args.html.write_text(report.to_html(), encoding="ascii")
     if args.timeline:
         report.write_timeline(args.timeline)
+    if args.mindinsight:
+        outputs += write_intermediate([profile.recording for profile in report.last], args.mindinsight)
     for file in outputs:
         print(f"{file}: {spell.size(file.stat().st_size)}", file=sys.stderr if args.json else sys.stdout)
     return OK
 
 
 def _compare(args: argparse.Namespace) -> int:
-    if len(args.recordings) != 2 or args.html or args.timeline:
-        raise CommandError("--compare takes two recordings, before and after, and neither --html nor --timeline")
+    if len(args.recordings) != 2 or args.html or args.timeline or args.mindinsight:
+        raise CommandError("--compare takes two recordings, before and after, and neither --html nor --timeline nor --mindinsight")
     from summarykit.profiler.analysis import compare
 
     before, after = (_report(_read(path)) for path in args.recordings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -30,13 +31,13 @@ def recorded(records: Path) -> list[Recording]:
 
 
 def merged(recordings: Iterable[Recording]) -> list[Recording]:
-    """Put what lies beside our own records on their clock and into them; the other recordings stay as they are.
+    """Put what lies beside our own records on their clock and with them into new ones; the other recordings stay as they are.
 
     A trace lies beside records where it is in the same directory and its name begins with that of the records: ``rank_0.kineto.json``
     beside ``rank_0.profile``. Where its clock cannot be told it stays apart, too.
     """
     found = list(recordings)
-    result = [recording for recording in found if recording.source == OURS]
+    result = [_copy(recording) for recording in found if recording.source == OURS]
     ours = {(recording.path.parent, recording.path.stem): recording for recording in result}
     for recording in [one for one in found if one.source != OURS]:
         home = _home(recording, ours)
@@ -46,6 +47,11 @@ def merged(recordings: Iterable[Recording]) -> list[Recording]:
         else:
             _add(home, recording, shift)
     return result
+
+
+def _copy(one: Recording) -> Recording:
+    """One that can be added to: nobody else's tables change."""
+    return replace(one, tables=dict(one.tables), meta=dict(one.meta), skipped=Counter(one.skipped))
 
 
 def clock_shift(home: Recording, other: Recording) -> int | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summarykit import __version__
-from summarykit.profiler.sheet import counts_bytes, cut, number, share, size
+from summarykit.profiler.sheet import cut, number, share, size, unit
 from summarykit.profiler.timeline_svg import COLOURS, PHASES, picture
 from summarykit.shapes import Array
 
@@ -75,7 +75,8 @@ def _section(title: str, content: str) -> str:
 
 def _advice(report: Report) -> str:
     if not report.advice:
-        return "<p>Nothing to gain: no rule applies.</p>"
+        steps = any(profile.steps.rows for profile in report.last)
+        return "<p>Nothing to gain: no rule applies.</p>" if steps else "<p>None: most rules look at steps, and there are none.</p>"
     items = []
     for each in report.advice:
         gain = f" <b>up to {number(each.gain_ms)} ms a step, {share(each.gain)}</b>" if each.gain_ms else ""
@@ -146,10 +147,10 @@ def _table(table: Table, without: Sequence[str] | set[str] = ()) -> str:
 
 
 def _spelled(counters: Table) -> Table:
-    """Counters as texts, those of bytes in units."""
-    units = [size if counts_bytes(name) else number for name in counters.get("counter", ())]
+    """Counters as texts with their units."""
+    units = [unit(name) for name in counters.get("counter", ())]
     spelled = {
-        name: np.array([unit(value) for unit, value in zip(units, column, strict=True)], object)
+        name: np.array([spell(value) for spell, value in zip(units, column, strict=True)], object)
         for name, column in counters.items()
         if name not in ("counter", "zero", "samples")
     }

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from summarykit.profiler.analysis.phases import SHOWN
-from summarykit.profiler.sheet import bar, counts_bytes, cut, number, share, sheet, size, wrapped
+from summarykit.profiler.sheet import adds_up, bar, cut, number, share, sheet, size, unit, wrapped
 
 if TYPE_CHECKING:
     from summarykit.profiler.analysis.profile import Profile
     from summarykit.profiler.analysis.report import Report
     from summarykit.profiler.recording import Table
 
-_TOP, _GAPS = 10, 6
+_TOP, _GAPS, _CHANGES = 10, 6, 3
+_LIBRARIES = re.compile(r"(?:site|dist)-packages[\\/]")
 
 
 def text(report: Report) -> str:
@@ -38,7 +40,8 @@ def _steps(profile: Profile) -> Iterator[str]:
     times = profile.step_times
     if not times["count"]:
         start, end = profile.window
-        yield f"\nno steps; {number((end - start) / 1e6)} ms recorded, {len(profile.recording.spans):,} spans"
+        spans = len(profile.recording.spans)
+        yield f"\nno steps; {number((end - start) / 1e6)} ms recorded, {spans:,} spans" if spans else "\nno steps"
         return
     numbers = profile.steps["step"]
     which = f"{times['count']:,} steps ({numbers[0]} to {numbers[-1]})" if times["count"] > 1 else f"1 step ({numbers[0]})"
@@ -49,8 +52,11 @@ def _steps(profile: Profile) -> Iterator[str]:
         some = "first step" if times["first"] == 1 else f"first {times['first']} steps"
         yield f"  the {some} took {number(times['first_extra'])} ms more than later ones do"
     changes = profile.changes
-    for step, before, after in zip(*(changes[name].tolist() for name in ("step", "before", "after")), strict=True):
+    largest = np.sort(np.argsort(-np.abs(np.log(changes["after"] / changes["before"])), kind="stable")[:_CHANGES]).tolist()
+    for step, before, after in ((changes[name][row] for name in ("step", "before", "after")) for row in largest):
         yield f"  from step {step} on: {number(after)} ms instead of {number(before)}"
+    if changes.rows > _CHANGES:
+        yield f"  and {changes.rows - _CHANGES} smaller changes"
 
 
 def _phases(profile: Profile) -> Iterator[str]:
@@ -59,10 +65,12 @@ def _phases(profile: Profile) -> Iterator[str]:
         return
     yield "\nphases, ms a step"
     means = {name: float(profile.phases[name].mean()) for name in (*SHOWN, "other")}
+    classic = {name: float(profile.classic[name].mean()) for name in ("iteration_interval", "fp_and_bp", "tail")}
+    if classic["fp_and_bp"] and not means["forward"] + means["backward"]:    # a device that does not tell them apart
+        means["forward, backward, other"] = means.pop("other")
     if any(means[name] for name in SHOWN):
         rows = [[name, number(mean), share(mean / total), bar(mean / total)] for name, mean in means.items() if mean]
         yield from sheet(("<", "", "", "<"), rows)
-    classic = {name: float(profile.classic[name].mean()) for name in ("iteration_interval", "fp_and_bp", "tail")}
     parts = ", ".join(f"{name.replace('_', ' ')} {number(mean)} ms ({share(mean / total)})" for name, mean in classic.items())
     yield f"  {parts}"
 
@@ -111,11 +119,13 @@ _CAUSES = {
 
 
 def _operators(profile: Profile) -> Iterator[str]:
-    for side, title in (("host", "operators of the host"), ("device", "operators of the device")):
+    traced = profile.recording.meta.get("collected", {}).get("kineto", {}).get("steps", 0)
+    part = f" in the first {traced} steps" if 0 < traced < profile.steps.rows else ""
+    for side in ("host", "device"):
         found = profile.operators
         chosen = [row for row in range(found.rows) if found["side"][row] == side][:_TOP]
         if chosen:
-            yield f"\n{title}, ms"
+            yield f"\noperators of the {side}{part}, ms"
             names = [name for name in ("self", "total", "mean", "p99") if name in found]
             rows = [
                 [cut(found["name"][row]), f"{found['count'][row]:,}", *(number(found[name][row]) for name in names), _shared(found, row)]
@@ -133,11 +143,15 @@ def _python(profile: Profile) -> Iterator[str]:
     if found.rows:
         yield "\nPython, ms"
         rows = [
-            [cut(found["function"][row], 40), cut(f"{found['file'][row]}:{found['line'][row]}" if found["file"][row] else "", 44)]
+            [cut(found["function"][row], 40), cut(_place(found["file"][row], found["line"][row]), 44)]
             + [number(found[name][row]) for name in ("self", "total")]
             for row in range(min(found.rows, _TOP))
         ]
         yield from sheet(["<", "<", "self", "total"], rows)
+
+
+def _place(file: str, line: int) -> str:
+    return f"{_LIBRARIES.split(file)[-1]}:{line}" if file else ""
 
 
 def _memory(profile: Profile) -> Iterator[str]:
@@ -158,9 +172,14 @@ def _counters(profile: Profile) -> Iterator[str]:
     if found.rows:
         yield "\nmeanwhile"
         names = ("mean", "min", "median", "p90", "max", "last")
-        units = [size if counts_bytes(name) else number for name in found["counter"]]
-        rows = [[cut(found["counter"][row], 40), *(unit(found[name][row]) for name in names)] for row, unit in enumerate(units)]
+        rows = [_counter({name: column[row] for name, column in found.items()}, names) for row in range(found.rows)]
         yield from sheet(["<", *names], rows)
+
+
+def _counter(row: dict[str, Any], names: Sequence[str]) -> list[str]:
+    spell = unit(row["counter"])
+    figures = ["" if adds_up(row["counter"]) and name != "last" else spell(row[name]) for name in names]
+    return [cut(row["counter"], 40), *figures]
 
 
 _PARTS = (_steps, _phases, _input, _pipeline, _devices, _operators, _python, _memory, _counters)
@@ -179,7 +198,7 @@ def _windows(report: Report) -> Iterator[str]:
 
 
 def _ranks(report: Report) -> Iterator[str]:
-    if len(report.last) < 2:
+    if len(report.last) < 2 or not any(profile.steps.rows for profile in report.last):
         return
     yield "\nranks, ms a step"
     late = report.stragglers
@@ -200,7 +219,8 @@ def _mean(profile: Profile, phase: str) -> float:
 def _advice(report: Report) -> Iterator[str]:
     yield "\nadvice"
     if not report.advice:
-        yield "  nothing to gain: no rule applies"
+        steps = any(profile.steps.rows for profile in report.last)
+        yield "  nothing to gain: no rule applies" if steps else "  none: most rules look at steps, and there are none"
     for place, advice in enumerate(report.advice, 1):
         gain = f"up to {number(advice.gain_ms)} ms a step, {share(advice.gain)}; " if advice.gain_ms else ""
         yield from wrapped(f"{advice.title} ({gain}confidence {advice.confidence})", f"  {place}. ", 5)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 _GAP = "  "
 
@@ -35,7 +36,7 @@ def number(value: float) -> str:
     size = abs(value)
     if size >= 99.95:
         return f"{value:,.0f}"
-    decimals = 1 if size >= 9.995 else 2 if size >= 0.9995 else 3 if size >= 0.001 else 6
+    decimals = 1 if size >= 9.995 else 2 if size >= 0.9995 else 3 if size >= 0.0009995 else 6
     return f"{value:.{decimals}f}" if value else "0"
 
 
@@ -53,9 +54,21 @@ def size(value: float) -> str:
     return f"{value:.0f} {units[place]}" if not place or abs(value) >= 99.5 else f"{value:.1f} {units[place]}"
 
 
-def counts_bytes(counter: str) -> bool:
-    """Whether a counter is in bytes, by its name."""
-    return counter.rpartition("/")[2].startswith(("memory", "read", "written", "bytes", "allocated", "reserved"))
+def unit(counter: str) -> Callable[[float], str]:
+    """How to spell a counter's values, by its name: in bytes, in per cent, or as they are."""
+    name = counter.rpartition("/")[2]
+    if name.startswith(("memory", "read", "written", "bytes", "allocated", "reserved")):
+        return size
+    return _percent if re.fullmatch(r"cpu(_\d+)?|utilization", name) else number
+
+
+def _percent(value: float) -> str:
+    return f"{number(value)}%" if math.isfinite(value) else ""
+
+
+def adds_up(counter: str) -> bool:
+    """Whether a counter tells of all that came since the window began, by its name: only its last value says something then."""
+    return counter.rpartition("/")[2] in ("read", "written", "switches_voluntary", "switches_involuntary")
 
 
 def bar(value: float, width: int = 24) -> str:

@@ -41,6 +41,16 @@ def test_json_page_and_timeline(cli, tmp_path):
     assert json.loads(again.out)["ranks"][0]["step_times"]["count"] == 10
 
 
+def test_files_for_mindinsight(cli, tmp_path):
+    folder = tmp_path / "run" / "profiler"
+    answer = cli("profile", steps(tmp_path, "t.json", 15_000), "--mindinsight", folder)
+    assert answer.code == 0
+    _, *rows = (folder / "step_trace_raw_0_detail_time.csv").read_text().splitlines()
+    assert len(rows) == 11    # ten steps and their average
+    for file in folder.iterdir():
+        assert f"{file}: " in answer.out
+
+
 def test_several_are_ranks_in_their_order(cli, tmp_path):
     found = cli("profile", steps(tmp_path, "a.json", 100), steps(tmp_path, "b.json", 900), "--json")
     assert [(each["rank"], each["world_size"]) for each in json.loads(found.out)["ranks"]] == [(0, 2), (1, 2)]

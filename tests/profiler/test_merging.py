@@ -38,6 +38,19 @@ def test_clocks_that_are_known():
     assert found.spans.lane.tolist() == [0, 0, 1]
 
 
+def test_what_was_read_stays_as_it_was():
+    records, trace = ours(), recording("kineto", "/w/rank_0.kineto.json", [7], 1_000_100, extra=steps([9]))
+    trace.skipped["garbled events"] = 2
+    for _ in range(2):
+        (found,) = merged([records, trace])
+        assert len(found.spans) == 3
+        assert found.skipped == {"kineto: garbled events": 2}
+    assert len(records.spans) == 2
+    assert set(records.tables) == {"steps"}
+    assert set(records.meta) == {"started", "ended"}
+    assert not records.skipped
+
+
 def test_clocks_that_meet_at_the_ends_of_steps():
     other = recording("jax", "/w/rank_0.jax/plugins/vm.trace.json.gz", [0, 7], None, steps=steps([20, 120], first=1))
     (found,) = merged([ours(), other])

@@ -90,6 +90,28 @@ def test_a_picture_has_at_most_a_box_a_pixel():
     assert page.count("<rect") <= 1100
 
 
+def test_figures_have_units_and_sums_have_no_mean():
+    counters = {"process/cpu": (40.0, 60.0), "process/memory": (2e6, 4e6), "process/threads": (3.0, 5.0), "process/written": (1e3, 9e3)}
+    rows = [(time, name, value) for name, values in counters.items() for time, value in enumerate(values)]
+    time, name, value = (np.array(column) for column in zip(*rows, strict=True))
+    text = str(analyse(recording(tables={"counters": Table(time=time, counter=name.astype(object), value=value)})))
+    told = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line.startswith("  process/")}
+    assert told["process/cpu"][::5] == ["50.0%", "60.0%"]
+    assert told["process/memory"][:2] == ["3.0", "MB"]
+    assert told["process/threads"][0] == "4.00"
+    assert told["process/written"] == ["9.0", "kB"]
+
+
+def test_of_many_changes_the_largest_are_told():
+    lengths = [100] * 20 + [200] * 20 + [100] * 20 + [400] * 20 + [100] * 20 + [120] * 20
+    ends = np.cumsum(lengths)
+    report = analyse(recording([], [(step, end - length, end) for step, (end, length) in enumerate(zip(ends, lengths, strict=True))]))
+    told = [line for line in str(report).splitlines() if line.startswith("  from step")]
+    assert report.profiles[0].changes.rows > len(told) == 3
+    assert [line.split()[2] for line in told][1:] == ["60", "80"]
+    assert "smaller changes" in str(report)
+
+
 def test_nothing_recorded_is_said():
     empty = analyse([])
     assert "nothing was recorded" in empty.to_html()

@@ -66,7 +66,17 @@ def _edges(recording: Recording, steps: Table) -> tuple[Ints, Ints]:
         return told
     found = phase_times(recording, steps)
     before = found["data wait"] | found["transfer"] | found["logging"]
-    return _first((found["forward"] | found["backward"]) - before, steps), _last(found["backward"], steps)
+    forward = (found["forward"] | found["backward"]) - before
+    return _first(forward, _waited(found, steps), steps["end"]), _last(found["backward"], steps)
+
+
+def _waited(found: dict[str, Intervals], steps: Table) -> Ints:
+    """Where each step has its first batch: the operators of a loader, and those before it, are no forward pass; else its start."""
+    wait, start = found["data wait"], steps["start"]
+    place = np.searchsorted(wait.end, start, side="right")
+    began, until = (np.append(edge, np.iinfo(np.int64).max)[place] for edge in (wait.start, wait.end))
+    backward = _first(found["backward"], start, steps["end"])
+    return np.where((until < steps["end"]) & ((backward < 0) | (began < backward)), until, start)
 
 
 def _told(recording: Recording, steps: Table) -> tuple[Ints, Ints] | None:
@@ -79,10 +89,10 @@ def _told(recording: Recording, steps: Table) -> tuple[Ints, Ints] | None:
     return told["fp_start"][place], told["bp_end"][place]
 
 
-def _first(role: Intervals, steps: Table) -> Ints:
-    place = np.searchsorted(role.end, steps["start"], side="right")
+def _first(role: Intervals, since: Ints, until: Ints) -> Ints:
+    place = np.searchsorted(role.end, since, side="right")
     start = np.append(role.start, np.iinfo(np.int64).max)[place]
-    return np.where(start < steps["end"], np.maximum(start, steps["start"]), -1)
+    return np.where(start < until, np.maximum(start, since), -1)
 
 
 def _last(role: Intervals, steps: Table) -> Ints:
@@ -122,5 +132,5 @@ def _is_stage(spans: Spans, steps: Table) -> Array:
 
 def _hull(role: Intervals, steps: Table) -> Intervals:
     """In each step from the first moment to the last."""
-    first, last = _first(role, steps), _last(role, steps)
+    first, last = _first(role, steps["start"], steps["end"]), _last(role, steps)
     return Intervals.union(np.where(first >= 0, first, 0), np.where(first >= 0, last, 0))

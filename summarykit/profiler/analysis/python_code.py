@@ -13,6 +13,10 @@ from summarykit.shapes import Array, Ints
 
 _PLACE = re.compile(r"\$?(?P<file>[^():]+?)[:(](?P<line>\d+)\)?:?\s*(?P<function>.*)$")
 _SAMPLED = re.compile(r"(?P<function>.*) \((?P<file>.*):(?P<line>\d+)\)$")
+_BUILT_IN = re.compile(r"<?(?P<function>built-in (?:method|function) [^\s>]+)(?: of .* at 0x[0-9a-f]+)?>?$")
+_OURS = re.compile(r"summarykit[\\/](profiler|training)[\\/]")
+_WORK = re.compile(r"summarykit[\\/]profiler[\\/](collectors[\\/](kineto|jax|bounded)|window|controller|profiler)\.py")
+"""What lies within is the profiler's own work, told under its costs; our other frames only lead to what they call."""
 
 
 def python_code(recording: Recording) -> Table:
@@ -26,11 +30,13 @@ def python_code(recording: Recording) -> Table:
     if "samples" in recording.tables or not len(chosen):
         return _sampled(recording)
     nesting = Nesting(spans, chosen)
-    groups = Groups(spans.name[chosen])
-    outer = outermost(spans.name[chosen], nesting.above)
+    used, place = np.unique(spans.name[chosen], return_inverse=True)
+    texts, alike = np.unique([_without_address(spans.names[name]) for name in used.tolist()], return_inverse=True)
+    name = alike[place]
+    groups, outer = Groups(name), outermost(name, nesting.above)
     total, own = groups.sum(np.where(outer, spans.duration[chosen], 0)), groups.sum(nesting.self_time)
-    order = np.argsort(-own, kind="stable")
-    places = [_place(spans.names[name]) for name in groups.keys[order].tolist()]
+    order = np.lexsort((-total, -own))
+    places = [_place(text) for text in texts[groups.keys[order]].tolist()]
     return Table(
         function=np.array([place[0] for place in places], object),
         file=np.array([place[1] for place in places], object),
@@ -39,6 +45,12 @@ def python_code(recording: Recording) -> Table:
         total=total[order] / 1e6,
         self=own[order] / 1e6,
     )
+
+
+def _without_address(name: str) -> str:
+    """``built-in method add_`` of ``<built-in method add_ of Tensor object at 0x7fe4aa74f010>``: each tensor's is the same."""
+    built_in = _BUILT_IN.match(name)
+    return built_in["function"] if built_in else name
 
 
 def _sampled(recording: Recording) -> Table:
@@ -50,12 +62,14 @@ def _sampled(recording: Recording) -> Table:
     if not (samples.rows and stacks.rows):
         return Table()
     period = recording.meta.get("collected", {}).get("stacks", {}).get("period_ns", 10_000_000) / 1e6
-    own = np.bincount(samples["stack"][trains(recording, samples["lane"])], minlength=stacks.rows)
+    stack = samples["stack"][trains(recording, samples["lane"])]
+    own = np.bincount(stack[~profiling(stacks)[stack]], minlength=stacks.rows)
     texts, name = np.unique(stacks["frame"].astype(str), return_inverse=True)
     total = np.bincount(name, np.where(outermost(name, stacks["parent"]), _with_callees(own, stacks["parent"]), 0))
     self_time = np.bincount(name, own, minlength=len(texts))
-    order = np.argsort(-self_time, kind="stable")
-    order = order[total[order] > 0]
+    order = np.lexsort((-total, -self_time))
+    ours = np.array([_OURS.search(text) is not None for text in texts], np.bool_)
+    order = order[(total[order] > 0) & ~ours[order]]
     places = [_place(text) for text in texts[order].tolist()]
     return Table(
         function=np.array([place[0] for place in places], object),
@@ -65,6 +79,14 @@ def _sampled(recording: Recording) -> Table:
         total=total[order] * period,
         self=self_time[order] * period,
     )
+
+
+def profiling(stacks: Table) -> Array:
+    """Which stacks are of the profiler at its own work: bool, shape ``[n]``."""
+    work = [_WORK.search(str(frame)) is not None for frame in stacks["frame"]]
+    for stack, parent in enumerate(stacks["parent"].tolist()):    # a caller's number is below that of what it calls
+        work[stack] = work[stack] or (parent >= 0 and work[parent])
+    return np.array(work, np.bool_)
 
 
 def trains(recording: Recording, lanes: Ints) -> Array:

@@ -64,6 +64,20 @@ def test_phases_of_torch_are_known_by_its_names():
     assert row(profile.classic) == pytest.approx({"step": 1, "iteration_interval": 36, "fp_and_bp": 36, "tail": 28, "total": 100})
 
 
+def test_operators_of_the_loader_and_those_before_it_are_no_forward():
+    spans = [
+        ("aten::empty", Category.HOST_OP, 0, 1, 2),    # a loader without workers draws its seed
+        ("enumerate(DataLoader)#x.__next__", Category.DATA, 0, 4, 40),
+        ("aten::stack", Category.HOST_OP, 0, 5, 10),
+        ("aten::conv2d", Category.HOST_OP, 0, 50, 10),
+        ("autograd::engine::evaluate_function: A", Category.HOST_OP, 0, 60, 20),
+        ("enumerate(DataLoader)#x.__next__", Category.DATA, 0, 84, 10),    # of the next micro-batch
+        ("aten::conv2d", Category.HOST_OP, 0, 95, 5),
+    ]
+    found = Profile(recording(spans, [(1, 0, 100)])).classic
+    assert row(found) == pytest.approx({"step": 1, "iteration_interval": 50, "fp_and_bp": 30, "tail": 20, "total": 100})
+
+
 def test_a_stage_in_another_process_is_no_wait():
     lanes = (HOST, DEVICE, Lane(99, 1, "worker"))
     spans = [("s", Category.STEP, 0, 0, 10), ("map", Category.DATA, 2, 0, 9)]
@@ -147,6 +161,32 @@ def test_python_by_functions_and_by_samples():
     table = Profile(recording(tables={"samples": samples, "stacks": stacks}, meta=meta)).python
     rows = list(zip(table["function"], table["file"], table["line"], table["self"], table["total"], strict=True))
     assert rows == [("Model.run", "b.py", 22, 30, 40), ("main", "a.py", 1, 20, 50)]
+
+
+def test_the_profilers_own_frames_are_no_python_of_the_program():
+    frames = {
+        "main (a.py:1)": -1,
+        "Loop.steps (/lib/summarykit/training/loop.py:7)": 0,
+        "following (/lib/summarykit/profiler/collectors/loader.py:9)": 1,
+        "read (b.py:5)": 2,
+        "Kineto.end (/lib/summarykit/profiler/collectors/kineto.py:8)": 0,
+        "export (torch/profiler.py:3)": 4,
+    }
+    stacks = Table(parent=np.array(list(frames.values())), frame=np.array(list(frames), object))
+    samples = Table(time=np.arange(4), lane=np.zeros(4, int), stack=np.array([3, 3, 2, 5]))
+    table = Profile(recording(tables={"samples": samples, "stacks": stacks})).python
+    found = list(zip(table["function"], table["self"], table["total"], strict=True))
+    assert found == [("read", 20, 20), ("main", 0, 30)]
+
+
+def test_a_built_in_method_is_told_without_its_address():
+    calls = [
+        ("<built-in method add_ of Tensor object at 0x7fe4aa74f010>", 0, 5),
+        ("<built-in method add_ of Tensor object at 0x7fe4aa74f0d0>", 5, 5),
+        ("<built-in function linear>", 10, 3),
+    ]
+    table = Profile(recording([(name, Category.PYTHON, 0, start, length) for name, start, length in calls])).python
+    assert table["function"].tolist() == ["built-in method add_", "built-in function linear"]
 
 
 def test_memory_has_a_peak_and_growth():
