@@ -34,15 +34,16 @@ class Pairing:
             skipped: gets the counts.
         """
         self._skipped = skipped
-        self._open = (np.zeros(0, bool), np.zeros(0, np.uint16), np.zeros(0, np.int64), np.zeros(0, np.uint32))
+        self._open: tuple[Array, ...] = (np.zeros(0, bool), np.zeros(0, np.uint16), np.zeros(0, np.int64), np.zeros(0, np.uint32))
 
     def feed(self, block: Block) -> Pairs:
         """The tasks that ended in this block, in the order of streams and tasks."""
         rows = block.kind <= TASK_END
-        columns = (block.kind == TASK_START, block.task, block.time, block.stream)
+        columns: tuple[Array, ...] = (block.kind == TASK_START, block.task, block.time, block.stream)
         if not rows.all():
-            columns = tuple(column[rows] for column in columns)    # type: ignore[assignment]  # still four
-        starts, task, time, stream = (np.concatenate(each) for each in zip(self._open, columns, strict=True))
+            columns = tuple(column[rows] for column in columns)
+        joined: list[Array] = [np.concatenate(each) for each in zip(self._open, columns, strict=True)]
+        starts, task, time, stream = joined
         order = _by_stream_and_task(stream, task)
         starts, task, time, stream = starts[order], task[order], time[order], stream[order]
         return self._pair(starts, task, time, stream)
