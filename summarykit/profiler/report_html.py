@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summarykit import __version__
-from summarykit.profiler.sheet import cut, number, share, size, unit
+from summarykit.profiler.sheet import cut, number, share, short_file, size, unit
 from summarykit.profiler.timeline_svg import COLOURS, PHASES, picture
 from summarykit.shapes import Array
 
@@ -169,4 +169,5 @@ def _cell(name: str, value: object) -> str:
     if isinstance(value, float | np.floating):
         return number(float(value))
     text = f"{value:,}" if isinstance(value, int | np.integer) and name == "count" else str(value)
+    text = short_file(text) if name == "file" else text
     return html.escape(text) if len(text) < _LONG else f'<span title="{html.escape(text)}">{html.escape(cut(text, _LONG))}</span>'

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from summarykit.profiler.analysis.phases import SHOWN
-from summarykit.profiler.sheet import adds_up, bar, cut, number, share, sheet, size, unit, wrapped
+from summarykit.profiler.sheet import adds_up, bar, cut, number, share, sheet, short_file, size, unit, wrapped
 
 if TYPE_CHECKING:
     from summarykit.profiler.analysis.profile import Profile
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from summarykit.profiler.recording import Table
 
 _TOP, _GAPS, _CHANGES = 10, 6, 3
-_LIBRARIES = re.compile(r"(?:site|dist)-packages[\\/]")
 
 
 def text(report: Report) -> str:
@@ -71,6 +69,8 @@ def _phases(profile: Profile) -> Iterator[str]:
     if any(means[name] for name in SHOWN):
         rows = [[name, number(mean), share(mean / total), bar(mean / total)] for name, mean in means.items() if mean]
         yield from sheet(("<", "", "", "<"), rows)
+    if not classic["fp_and_bp"]:
+        return
     parts = ", ".join(f"{name.replace('_', ' ')} {number(mean)} ms ({share(mean / total)})" for name, mean in classic.items())
     yield f"  {parts}"
 
@@ -78,8 +78,9 @@ def _phases(profile: Profile) -> Iterator[str]:
 def _input(profile: Profile) -> Iterator[str]:
     found = profile.input
     if found.get("mean"):
-        mean, longest, first = (number(found[name]) for name in ("mean", "p99", "first"))
-        yield f"\ninput: {found['verdict']}; wait {mean} ms a step ({share(found['share'])}), p99 {longest}, first batch {first}"
+        mean, longest = (number(found[name]) for name in ("mean", "p99"))
+        first = f", in the first step {number(found['first'])}" if found["first"] else ""
+        yield f"\ninput: {found['verdict']}; wait {mean} ms a step ({share(found['share'])}), p99 {longest}{first}"
 
 
 def _pipeline(profile: Profile) -> Iterator[str]:
@@ -151,7 +152,7 @@ def _python(profile: Profile) -> Iterator[str]:
 
 
 def _place(file: str, line: int) -> str:
-    return f"{_LIBRARIES.split(file)[-1]}:{line}" if file else ""
+    return f"{short_file(file)}:{line}" if file else ""
 
 
 def _memory(profile: Profile) -> Iterator[str]:

@@ -84,6 +84,11 @@ def cut(text: str, width: int = 56) -> str:
     return text if len(text) <= width else f"{text[:half]}…{text[len(text) - (width - 1 - half) :]}"
 
 
+def short_file(path: str) -> str:
+    """A source file's path, that of a library without the place where it is installed."""
+    return re.split(r"(?:site|dist)-packages[\\/]", path)[-1]
+
+
 def wrapped(text: str, first: str, indent: int, width: int = 110) -> list[str]:
     """A text in lines, ``first`` before the first one and blanks before the others."""
     return textwrap.wrap(_clean(text), width, initial_indent=first, subsequent_indent=" " * indent, break_long_words=False)

@@ -10,6 +10,7 @@ from summarykit.profiler.advice import waiting
 from summarykit.profiler.advice.advice import Advice
 from summarykit.profiler.advice.evidence import cause, gain, step_time
 from summarykit.profiler.analysis.input import BOTTLENECK
+from summarykit.profiler.analysis.profile import Profile
 from summarykit.profiler.analysis.report import Report
 
 
@@ -23,15 +24,20 @@ def check(report: Report) -> Iterator[Advice]:
         rule="data_wait",
         title=f"training waits for its input: {share:.1%} of the step time",
         evidence=waiting.told(worst),
-        change=f"{_change(workers, waiting.needed(worst))}; decode and augment less, or once and keep it",
+        change=f"{_change(worst, waiting.needed(worst))}; decode and augment less, or once and keep it",
         check="share of data wait below 5 %",
         **gain(worst, waiting.gained(worst, np.inf if workers else waiting.needed(worst))),
         confidence="high" if share > BOTTLENECK else "medium",
     )
 
 
-def _change(workers: int | None, needed: int) -> str:
+def _change(profile: Profile, needed: int) -> str:
+    recording, workers = profile.recording, waiting.loader(profile).get("num_workers")
     if workers:
         return f"more workers than num_workers={workers}, a larger prefetch_factor"
-    ahead = f"load ahead beside the training: DataLoader(num_workers={max(needed, 2)}, persistent_workers=True, pin_memory=True)"
-    return f"{ahead}, or summarykit.profiler.pipeline.buffered(...) around any iterable" if needed == 1 else ahead
+    if recording.source in ("ascend", "mindspore"):
+        return "more num_parallel_workers for the stages of the dataset, a larger mindspore.dataset.config.set_prefetch_size(...)"
+    if "kineto" in (recording.source, *recording.meta):
+        return f"load ahead beside the training: DataLoader(num_workers={max(needed, 2)}, persistent_workers=True, pin_memory=True)"
+    one = "load ahead beside the training: a thread, by summarykit.profiler.pipeline.buffered(...) around the iterable"
+    return one if needed == 1 else f"{one}, or {needed} processes, by PyTorch's DataLoader(num_workers={needed})"

@@ -128,10 +128,11 @@ def check(report: Report) -> Iterator[Advice]:
 
 def _advice(names: str, change: str, found: dict[str, Any]) -> Advice:
     empty, batches, *_ = found.get("minddata_device_queue", [0, 0])
+    queue = f"; the queue to the device was empty for {empty} of {batches} batches" if batches else ""
     return Advice(
         rule="mindinsight",
         title=f"slow stage of the dataset: {names}",
-        evidence=f"the queue behind it is emptier than that in front; the queue to the device was empty for {empty} of {batches} batches",
+        evidence=f"the queue behind it is emptier than that in front{queue}",
         change=change,
         check="use of the queue behind the stage, and fewer batches that find the queue to the device empty",
     )

@@ -59,15 +59,19 @@ def _computing(profile: Profile) -> float:
 def told(profile: Profile) -> str:
     """The figures, and what is known of the cause."""
     wait = profile.input
-    figures = f"{number(cause(profile, 'data wait'))} ms a step (median {number(wait['median'])}, p99 {number(wait['p99'])}), "
-    return f"{figures}the first time {number(wait['first'])}{_stage(profile)}{_line(profile)}"
+    figures = f"{number(cause(profile, 'data wait'))} ms a step (median {number(wait['median'])}, p99 {number(wait['p99'])})"
+    first = f", the first time {number(wait['first'])}" if wait["first"] else ""
+    return f"{figures}{first}{_stage(profile)}{_line(profile)}"
 
 
 def _stage(profile: Profile) -> str:
     """The stage of the pipeline that is slow."""
     found = profile.pipeline
     slow = np.flatnonzero(found["slowest"]).tolist() if found.rows else []
-    return f"; the slowest stage is {found['name'][slow[0]]} ({number(float(found['time'][slow[0]]))} ms an item)" if slow else ""
+    if not slow:
+        return ""
+    time = number(float(found["time"][slow[0]]))
+    return f"; the slowest stage is {found['name'][slow[0]]}{f' ({time} ms an item)' if time else ''}"
 
 
 def _line(profile: Profile) -> str:
