@@ -65,16 +65,16 @@ class SlowTerminal(logging.Handler):
 
 
 class Sleepy:
-    """A data set of which each sample takes a while."""
+    """A data set of which some samples take a while."""
 
-    def __init__(self, samples: list[Any], seconds: float) -> None:
-        self.samples, self.seconds = samples, seconds
+    def __init__(self, samples: list[Any], seconds: float, every: int) -> None:
+        self.samples, self.seconds, self.every = samples, seconds, every
 
     def __len__(self) -> int:
         return len(self.samples)
 
     def __getitem__(self, place: int) -> Any:
-        if self.seconds:
+        if self.seconds and place % self.every == 0:
             time.sleep(self.seconds)
         return self.samples[place]
 
@@ -97,7 +97,7 @@ def torch_loop(setting: Setting, directory: str, steps: int) -> Report:
     model(torch.zeros(1, 1, side, side))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     samples = [(torch.randn(1, side, side), place % 4) for place in range(256)] * (steps * setting.batch // 256 + 1)
-    data: Any = Sleepy(samples[: steps * setting.batch], setting.load / setting.batch)
+    data: Any = Sleepy(samples[: steps * setting.batch], setting.load, setting.batch)
     batches = torch.utils.data.DataLoader(data, batch_size=setting.batch, num_workers=setting.workers)
     lost = torch.nn.CrossEntropyLoss()
 
