@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from summarykit.collectors.collection import Collection
+from summarykit.collectors.part import Part
 from summarykit.collectors.parts import PARTS
 from summarykit.collectors.ranking import RANKS, Ranking
 from summarykit.collectors.settings import Settings, custom_lineage, positive, specified_data
@@ -121,7 +122,7 @@ class SummaryCollector(Callback):
         check_choice("ranks", ranks, RANKS)
         if rank is not None:
             check_integer("rank", rank, 0)
-        self._part_types = [PARTS.get(name) for name in PARTS]
+        self._part_types = self.part_types()
         self._settings = Settings(
             collect_freq=positive("collect_freq", collect_freq),
             collect_tensor_freq=None if collect_tensor_freq is None else positive("collect_tensor_freq", collect_tensor_freq),
@@ -141,6 +142,11 @@ class SummaryCollector(Callback):
         self._depth = 0
         self._collection: Collection | None = None
         self._record(resume=resume).close()    # refuses a bad argument now, and leaves nothing behind
+
+    @classmethod
+    def part_types(cls) -> list[type[Part]]:
+        """What may be collected; a subclass, of a framework perhaps, adds parts or puts others in their place."""
+        return [PARTS.get(name) for name in PARTS]
 
     def stats(self) -> dict[str, Any]:
         """What became of the values of the current or last run, as ``SummaryRecord.stats`` tells it; empty before the first."""

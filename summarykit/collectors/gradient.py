@@ -26,6 +26,7 @@ class Gradient(Chosen):
         super().__init__(*args)
         self._sink: Sink | None = None
         self._params = CallbackParams()
+        self._seen = False
         self._hook = UpdateHook(self._updated, self.notices)
 
     def begin(self, params: CallbackParams, sink: Sink) -> None:
@@ -50,12 +51,13 @@ class Gradient(Chosen):
     def _updated(self) -> None:
         if self._sink is not None:
             super().collect(self._params, self._sink)
+            self._seen = True
 
     def named(self, network: Any) -> Iterator[tuple[str, Any]]:
         """Give the gradients."""
         return named_gradients(network)
 
     def missing(self, network: Any) -> None:
-        """Tell where gradients were to be expected; many frameworks keep none."""
-        if any(hasattr(value, "grad") for _, value in chosen(named_parameters(network), self.settings)):
+        """Tell where gradients were to be expected; many frameworks keep none, and of an unforeseen last step they may be gone."""
+        if not self._seen and any(hasattr(value, "grad") for _, value in chosen(named_parameters(network), self.settings)):
             self.notices.once("gradient", "no gradients at the end of a step: zero them before backward(), not after the update")

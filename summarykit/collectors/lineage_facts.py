@@ -65,12 +65,15 @@ def number(value: Any) -> float | None:
 
 
 def name_of(thing: Any) -> str | None:
-    """A class's or function's own name, or that of a thing's class; a text stands for itself; None of None and of plain mappings."""
+    """A class's or function's own name, or that of a thing's class; a text stands for itself; None of None and of plain mappings.
+
+    What stands in for something that has no name of its own says so: its ``__name__`` is empty.
+    """
     if thing is None or isinstance(thing, Mapping):
         return None
     if isinstance(thing, str):
         return thing
-    return str(getattr(thing, "__name__", None) or type(thing).__name__)
+    return str(getattr(thing, "__name__", type(thing).__name__)) or None
 
 
 def _network(network: Any) -> str | None:

@@ -10,9 +10,13 @@ from summarykit.training.context import CallbackParams
 
 
 class Operator(Part):
-    """Values of operators that ran between the beginning and the end of a step that is collected; no key chooses them."""
+    """Values of operators that ran between the beginning and the end of a step that is collected; no key chooses them.
+
+    An adapter that takes MindSpore's after every step leaves those of the current one in the parameters, under ``taken``.
+    """
 
     key = ""
+    taken = "summary_operators"
 
     def __init__(self, *args: Any) -> None:
         """See ``Part``."""
@@ -32,7 +36,8 @@ class Operator(Part):
 
     def collect(self, params: CallbackParams, sink: Sink) -> None:
         """Collect what came in this step."""
-        for given in [*self._gathering.close(), *mindspore_operators.taken()]:
+        its_own = params[self.taken] if self.taken in params else mindspore_operators.taken()
+        for given in [*self._gathering.close(), *its_own]:
             sink.add(given.kind, given.tag, given.value, **given.options)
 
     def end(self) -> None:

@@ -8,10 +8,15 @@ from typing import Any
 import numpy as np
 
 from summarykit import collectors
+from summarykit.collectors.lineage import EvalLineage
 from summarykit.collectors.part import Part, Sink
 from summarykit.collectors.settings import Settings
+from summarykit.integrations.results import Results
 from summarykit.training.context import CallbackParams
 from summarykit.training.triggers import Doubling, last
+
+TAG = "feature_importance"
+"""What the tags begin with; under this name an adapter leaves the function to ask in the parameters of the run."""
 
 MOST = 20
 """So many features are named in the text."""
@@ -27,7 +32,7 @@ class Importance(Part):
     switches this off.
     """
 
-    key = "feature_importance"
+    key = ""    # that of tensors switches it
 
     def __init__(self, *args: Any) -> None:
         """See `Part`."""
@@ -41,10 +46,10 @@ class Importance(Part):
 
     def collect(self, params: CallbackParams, sink: Sink) -> None:
         """Ask the function that the adapter left in the parameters of the run."""
-        ask: Callable[[], Scores] | None = params.get(self.key)
+        ask: Callable[[], Scores] | None = params.get(TAG)
         for kind, scores in (ask() if ask else {}).items():
-            sink.add("tensor", f"{self.key}/{kind}", np.array([*scores.values()], np.float64))
-            sink.add("text", f"{self.key}/{kind}/features", table(scores))
+            sink.add("tensor", f"{TAG}/{kind}", np.array([*scores.values()], np.float64))
+            sink.add("text", f"{TAG}/{kind}/features", table(scores))
 
 
 def table(scores: Mapping[str, float]) -> str:
@@ -55,10 +60,11 @@ def table(scores: Mapping[str, float]) -> str:
 
 
 class SummaryCollector(collectors.SummaryCollector):
-    """With the importance of features."""
+    """With the importance of features, and the last round's metrics as results."""
 
     __doc__ = collectors.SummaryCollector.__doc__
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._part_types = [*self._part_types, Importance]
+    @classmethod
+    def part_types(cls) -> list[type[Part]]:
+        """See `summarykit.SummaryCollector.part_types`."""
+        return [*(Results if kind is EvalLineage else kind for kind in super().part_types()), Importance]

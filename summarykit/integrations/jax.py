@@ -72,6 +72,8 @@ class Loop(training.Loop):
 class Network:
     """Parameters and gradients as the collector looks for them."""
 
+    __name__ = ""
+
     def __init__(self, tree: Any) -> None:
         """Take the parameters: a pytree."""
         self.tree, self.gradient_tree = tree, None
@@ -89,6 +91,8 @@ class Network:
 
 class Optimizer:
     """The learning rate as the collector looks for it: of the state, or of what was given."""
+
+    __name__ = ""
 
     def __init__(self, state: Any, given: Any) -> None:
         """Take the state, and a number or a schedule."""

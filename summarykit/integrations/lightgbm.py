@@ -12,6 +12,7 @@ A step is a round of boosting. Recorded are the metrics, as ``<data set>/<metric
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -20,7 +21,7 @@ import lightgbm
 
 from summarykit.integrations.adapted import adapted
 from summarykit.integrations.driver import Driver
-from summarykit.integrations.importance import Importance, Scores
+from summarykit.integrations.importance import TAG, Scores
 from summarykit.integrations.importance import SummaryCollector as Collector
 from summarykit.training import Callback
 
@@ -60,23 +61,28 @@ class Callbacks:
         self.driver.step_end(dict(metrics(env.evaluation_result_list)), step=env.iteration + 1)
         if self.driver.stop_requested or env.iteration + 1 == env.end_iteration:
             self.driver.train_end()
-            self.driver.params.pop(Importance.key, None)
+            self.driver.params.pop(TAG, None)
         if self.driver.stop_requested:
             raise lightgbm.callback.EarlyStopException(env.iteration, env.evaluation_result_list)
 
     def _begin(self, env: Any) -> None:
         _end(self.driver)
         self.driver.train_begin(
-            initial_step=env.begin_iteration, last_step_num=env.end_iteration, framework="lightgbm", booster=env.model
+            initial_step=env.begin_iteration, last_step_num=env.end_iteration, framework="lightgbm", booster=env.model,
+            hyper_parameters={name: value for name, value in env.params.items() if value is not None and name not in RATES},
         )  # fmt: skip
         if isinstance(env.model, lightgbm.Booster):    # ``cv`` trains several
-            self.driver.params[Importance.key] = lambda: importance(env.model)
+            self.driver.params[TAG] = lambda: importance(env.model)
 
 
 def _end(driver: Driver) -> None:
     """Close a run whose end nobody told: it is finished where LightGBM stopped it early."""
-    early = getattr(driver.params.get("booster"), "best_iteration", 0) > 0
-    driver.train_end() if early else driver.close()
+    if getattr(driver.params.get("booster"), "best_iteration", 0) > 0:
+        driver.train_end()
+    elif error := getattr(sys, "last_value", None):    # nobody caught it
+        driver.failed(error)
+    else:
+        driver.close()
 
 
 def metrics(results: Iterable[Any] | None) -> Iterator[tuple[str, float]]:

@@ -21,10 +21,13 @@ import mindspore
 from mindspore.nn.cell import cells_compile_cache
 
 from summarykit import collectors, landscape, summary
+from summarykit.collectors.operator import Operator
+from summarykit.collectors.part import Part
 from summarykit.integrations.adapted import adapted
 from summarykit.integrations.driver import Driver
-from summarykit.integrations.mindspore_parts import PARTS, Loss, Operators, taken
+from summarykit.integrations.mindspore_parts import PARTS, Loss
 from summarykit.notices import Notices
+from summarykit.ops.mindspore_operators import taken
 from summarykit.training import Callback
 
 __all__ = ["Callbacks", "SummaryCollector", "SummaryLandscape", "SummaryRecord"]
@@ -135,9 +138,10 @@ class _Collector(collectors.SummaryCollector):
 
     __doc__ = collectors.SummaryCollector.__doc__
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._part_types = [*(PARTS.get(kind, kind) for kind in self._part_types), Operators]
+    @classmethod
+    def part_types(cls) -> list[type[Part]]:
+        """See `summarykit.SummaryCollector.part_types`."""
+        return [PARTS.get(kind, kind) for kind in super().part_types()]
 
 
 class Collecting(adapted(_Collector, Callbacks)):    # type: ignore[misc]
@@ -154,7 +158,7 @@ class Collecting(adapted(_Collector, Callbacks)):    # type: ignore[misc]
 
     def on_train_step_end(self, run_context: Any) -> None:
         """See `Callbacks`."""
-        self.driver.params[Operators.key] = taken()
+        self.driver.params[Operator.taken] = taken()
         super().on_train_step_end(run_context)
 
     def on_eval_end(self, run_context: Any) -> None:
@@ -165,7 +169,7 @@ class Collecting(adapted(_Collector, Callbacks)):    # type: ignore[misc]
     def __exit__(self, *raised: Any) -> None:
         super().__exit__(*raised)
         if self._depth == 0:
-            self.driver.params.pop(Operators.key, None)
+            self.driver.params.pop(Operator.taken, None)
 
 
 SummaryCollector = Collecting
@@ -191,10 +195,10 @@ class SummaryRecord(summary.SummaryRecord):
             known = self._network.get_func_graph_proto() or train_network is None
             self.add_value("graph", "graph", self._network if known else train_network)
             self._network = None
-        given = taken()
+        operators = taken()
         if self.mode == "train":
-            for (kind, tag), value in given.items():
-                self.add_value(kind, tag, value)
+            for given in operators:
+                self.add_value(given.kind, given.tag, given.value)
         return super().record(step, train_network, plugin_filter)
 
 

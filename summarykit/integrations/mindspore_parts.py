@@ -1,4 +1,4 @@
-"""What is particular to MindSpore in what is collected: summary operators, the optimizer's parameters, the rates of groups."""
+"""What is particular to MindSpore in what is collected: its loss, the optimizer's parameters, the rates of groups."""
 
 from __future__ import annotations
 
@@ -6,29 +6,11 @@ from typing import Any
 
 import mindspore
 import numpy as np
-from mindspore.ops.operations import debug_ops
-from mindspore.train.summary import summary_record
 
 from summarykit.collectors.learning_rate import LearningRate
 from summarykit.collectors.parameter import Parameter
 from summarykit.collectors.part import Part, Sink
-from summarykit.collectors.settings import Settings
 from summarykit.training.context import CallbackParams
-
-OPERATORS = {f"{kind}Summary": kind.lower() for kind in ("Scalar", "Image", "Tensor", "Histogram")}
-
-
-def taken() -> dict[tuple[str, str], Any]:
-    """Take what the network's summary operators were given since the last call: by kind and tag, of each the last value.
-
-    In PyNative mode they queue up in a list; in graph mode the runtime puts them into a mapping, as ``"tag[:Scalar]"``.
-    """
-    queued, debug_ops.SUMMARY_TENSOR_CACHE = debug_ops.SUMMARY_TENSOR_CACHE, []
-    found = {(OPERATORS[operator], tag): value for operator, tag, value in queued}
-    for name, value in summary_record._get_summary_tensor_data().items():
-        tag, _, kind = name.rpartition("[:")
-        found[kind.rstrip("]").lower(), tag] = value
-    return found
 
 
 class Loss:
@@ -42,22 +24,6 @@ class Loss:
 
     def __float__(self) -> float:
         return float(np.mean(self._value.asnumpy()) if hasattr(self._value, "asnumpy") else self._value)
-
-
-class Operators(Part):
-    """What the network's summary operators were given in this step."""
-
-    key = "summary_operators"
-
-    @classmethod
-    def wanted(cls, settings: Settings) -> bool:
-        """True: who does not want them leaves them out of the network."""
-        return True
-
-    def collect(self, params: CallbackParams, sink: Sink) -> None:
-        """See `Part.collect`."""
-        for (kind, tag), value in params.get(self.key, {}).items():
-            sink.add(kind, tag, value)
 
 
 class OptimizerParameters(Parameter):
@@ -94,5 +60,5 @@ def _now(rate: Any, updates: Any) -> Any:
     return (lambda: rate(updates).reshape(())) if isinstance(rate, mindspore.nn.Cell) else rate
 
 
-PARTS = {Parameter: OptimizerParameters, LearningRate: GroupRates}
+PARTS: dict[type[Part], type[Part]] = {Parameter: OptimizerParameters, LearningRate: GroupRates}
 """The parts that take the place of others."""

@@ -22,7 +22,7 @@ import numpy as np
 
 from summarykit.integrations.adapted import adapted
 from summarykit.integrations.driver import Driver
-from summarykit.integrations.importance import Importance, Scores
+from summarykit.integrations.importance import TAG, Scores
 from summarykit.integrations.importance import SummaryCollector as Collector
 from summarykit.training import Callback, Loop
 
@@ -40,7 +40,7 @@ class Callbacks:
 
     Set them on the outermost estimator: they are not passed on to those within it. A step is an iteration after which the estimator
     could predict; ``score`` is its ``score`` on the training data, computed at the steps that are collected only. Of a search every
-    candidate becomes a step, from ``cv_results_``, when all are through.
+    candidate becomes a step, from ``cv_results_``, when all are through, and ``eval/best_score`` is the best one's.
     """
 
     def __init__(self, callbacks: Callback | Iterable[Callback]) -> None:
@@ -74,6 +74,9 @@ class Callbacks:
         for candidate in _candidates(getattr(estimator, "cv_results_", {})):
             self.driver.step_begin()
             self.driver.step_end(candidate)
+        if hasattr(estimator, "best_score_"):
+            self.driver.eval_begin()
+            self.driver.eval_end({"best_score": estimator.best_score_})
         self.driver.train_end()
 
     def __call__(self, iteration: int, estimator: Any, local: Any) -> bool:
@@ -90,8 +93,18 @@ class Callbacks:
 def _begin(driver: Driver, estimator: Any, done: int = 0, **fields: Any) -> None:
     rate = getattr(estimator, "learning_rate", None)
     optimizer = {"learning_rate": rate} if isinstance(rate, float) else None
-    driver.train_begin(initial_step=done, network=fitted(estimator), optimizer=optimizer, framework="sklearn", **fields)
-    driver.params[Importance.key] = lambda: _importance(estimator)
+    about = {"network": fitted(estimator), "optimizer": optimizer, "hyper_parameters": settings(estimator)}
+    driver.train_begin(initial_step=done, framework="sklearn", **about, **fields)
+    driver.params[TAG] = lambda: _importance(estimator)
+
+
+def settings(estimator: Any) -> dict[str, Any]:
+    """The arguments that an estimator was made with: numbers, texts and switches; ``model__C`` where they are of one within it."""
+    rate = {"learning_rate"} if isinstance(getattr(estimator, "learning_rate", None), float) else set()    # told by itself
+    return {
+        name: value for name, value in estimator.get_params().items()
+        if isinstance(value, (bool, int, float, str)) and name not in rate and value != "deprecated"
+    }  # fmt: skip
 
 
 def _is_iteration(context: Any) -> bool:
@@ -170,7 +183,8 @@ def partial_fit(
         for _ in loop.epochs():
             for inputs, targets in loop.steps():
                 estimator.partial_fit(inputs, targets, **options)
-                loop.report({"loss": estimator.loss_} if hasattr(estimator, "loss_") else {"samples": len(inputs)})
+                if hasattr(estimator, "loss_"):
+                    loop.report(loss=estimator.loss_)
             if held_out is not None:
                 with loop.evaluation():
                     loop.report(score=estimator.score(*held_out))

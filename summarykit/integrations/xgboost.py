@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import xgboost
@@ -21,13 +22,18 @@ from xgboost.callback import TrainingCallback
 
 from summarykit.integrations.adapted import adapted
 from summarykit.integrations.driver import Driver
-from summarykit.integrations.importance import Importance, Scores
+from summarykit.integrations.importance import TAG, Scores
 from summarykit.integrations.importance import SummaryCollector as Collector
 from summarykit.training import Callback
 
 __all__ = ["Callbacks", "SummaryCollector"]
 
 KINDS = ("gain", "weight")
+SETTINGS = (
+    "objective", "booster", "max_depth", "max_leaves", "max_bin", "min_child_weight", "gamma", "subsample", "colsample_bytree", "lambda",
+    "alpha", "grow_policy", "num_parallel_tree",
+)  # fmt: skip
+"""Of a booster's configuration what its users choose; the learning rate is told with every round."""
 
 
 class Callbacks(TrainingCallback):
@@ -45,10 +51,10 @@ class Callbacks(TrainingCallback):
     def before_training(self, model: Any) -> Any:
         """Training begins."""
         alone = isinstance(model, xgboost.Booster)    # ``cv`` trains several
-        optimizer = Boosting(model) if alone else None
-        self.driver.train_begin(initial_step=model.num_boosted_rounds(), optimizer=optimizer, framework="xgboost", **_rank())
+        about: dict[str, Any] = {"optimizer": Boosting(model), "hyper_parameters": dict(settings(model))} if alone else {}
+        self.driver.train_begin(initial_step=model.num_boosted_rounds(), framework="xgboost", **about, **_rank())
         if alone:
-            self.driver.params[Importance.key] = lambda: importance(model)
+            self.driver.params[TAG] = lambda: importance(model)
         return model
 
     def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
@@ -64,12 +70,14 @@ class Callbacks(TrainingCallback):
     def after_training(self, model: Any) -> Any:
         """Training has ended well."""
         self.driver.train_end()
-        self.driver.params.pop(Importance.key, None)
+        self.driver.params.pop(TAG, None)
         return model
 
 
 class Boosting:
     """In place of an optimizer: what the learning rate is looked up in; looking takes about 0.1 ms."""
+
+    __name__ = ""
 
     def __init__(self, model: xgboost.Booster) -> None:
         """Take the model whose configuration says it."""
@@ -87,6 +95,22 @@ class Boosting:
         if found is None:
             raise AttributeError("no learning rate in the booster's configuration")
         return float(found)
+
+
+def settings(model: xgboost.Booster) -> Iterator[tuple[str, Any]]:
+    """Give what was chosen of the trees and of what they are to learn: numbers as such."""
+    learner = json.loads(model.save_config())["learner"]
+    for name in SETTINGS:
+        for text in islice((found for found in _find(learner, (name,)) if isinstance(found, str)), 1):
+            yield name, _setting(text)
+
+
+def _setting(text: str) -> Any:
+    """A number as such, of the digits that 32 bits hold."""
+    try:
+        return float(f"{float(text):.7g}")
+    except ValueError:
+        return text
 
 
 def _find(tree: Any, names: tuple[str, ...]) -> Iterator[Any]:

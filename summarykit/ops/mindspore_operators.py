@@ -1,24 +1,27 @@
 """MindSpore's own operators (``ScalarSummary``, ``ImageSummary`` ...), which work in both of its modes.
 
-It keeps what they were called with until somebody takes it: in graph mode in one place, in PyNative mode in another, from where its own
-function brings it to the first.
+It keeps what they were called with until somebody takes it: in PyNative mode in a list, in graph mode in a mapping, as ``"loss[:Scalar]"``.
 """
 
 from __future__ import annotations
 
-import re
 import sys
+from typing import Any
 
 from summarykit.ops.current import Given
 
-_NAME = re.compile(r"(.+)\[:(\w+)\]", re.DOTALL)    # "loss[:Scalar]"
+OPERATORS = {f"{kind}Summary": kind.lower() for kind in ("Scalar", "Image", "Tensor", "Histogram")}
 
 
 def taken() -> list[Given]:
-    """Take what is there; the last value of each name."""
-    place = sys.modules.get("mindspore.train.summary.summary_record")
-    if place is None:
+    """Take what is there; of each kind and tag the last value."""
+    debug_ops: Any = sys.modules.get("mindspore.ops.operations.debug_ops")
+    summary_record: Any = sys.modules.get("mindspore.train.summary.summary_record")
+    if debug_ops is None or summary_record is None:
         return []
-    place._record_summary_tensor_data()
-    found = [(_NAME.fullmatch(name), value) for name, value in place._get_summary_tensor_data().items()]
-    return [Given(name[2].lower(), name[1], value, {}) for name, value in found if name]
+    queued, debug_ops.SUMMARY_TENSOR_CACHE = debug_ops.SUMMARY_TENSOR_CACHE, []    # its own way raises for some values
+    found = {(OPERATORS[operator], tag): value for operator, tag, value in queued}
+    for name, value in summary_record._get_summary_tensor_data().items():
+        tag, _, kind = name.rpartition("[:")
+        found[kind.rstrip("]").lower(), tag] = value
+    return [Given(kind, tag, value, {}) for (kind, tag), value in found.items()]

@@ -258,6 +258,19 @@ def test_gradients_that_are_zeroed_too_early_are_told_once(directory, caplog):
     assert len([message for message in caplog.messages if "no gradients at the end of a step" in message]) == 1
 
 
+def test_gradients_that_are_gone_at_an_unforeseen_end_are_no_mistake(directory, caplog):
+    torch = pytest.importorskip("torch")
+    model = torch.nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    with Loop(model, optimizer, None, 1, SummaryCollector(directory.path, 2)) as loop:
+        for batch in loop.steps(iter([torch.randn(8, 3) for _ in range(5)])):
+            model(batch).sum().backward()
+            optimizer.step()
+            model.zero_grad()
+    assert directory.steps()["weight/gradient"] == [1, 2, 4]
+    assert not [message for message in caplog.messages if "no gradients" in message]
+
+
 # --- input data -----------------------------------------------------------------------------------------------------
 
 

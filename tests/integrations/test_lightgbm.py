@@ -45,6 +45,15 @@ def test_metrics_rate_and_importance(tmp_path):
     assert run.points("text", "feature_importance/split/features").step.tolist() == [3, 6, 7]
 
 
+def test_settings_and_results_are_in_the_lineage(tmp_path):
+    seen = {}
+    train(lightgbm.record_evaluation(seen), SummaryCollector(tmp_path))
+    lineage = Run(tmp_path).lineage()
+    assert (lineage.custom["num_leaves"], lineage.custom["objective"]) == (4, "binary")
+    assert lineage.hyper_parameters["learning_rate"] == pytest.approx(0.2)
+    assert lineage.metrics == {"test/binary_logloss": pytest.approx(seen["test"]["binary_logloss"][-1])}
+
+
 def test_the_model_is_the_same(tmp_path):
     assert train().model_to_string() == train(SummaryCollector(tmp_path, collect_freq=1)).model_to_string()
 
@@ -87,6 +96,22 @@ def test_an_exception_passes_and_the_collector_serves_again(tmp_path):
     assert steps(Run(tmp_path), "test/binary_logloss") == [1]
     train(collector, rounds=3)
     assert steps(Run(tmp_path), "test/binary_logloss") == [1, 2, 3]
+
+
+def test_what_ends_the_program_ended_the_run(tmp_path, run_script):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import lightgbm, numpy\n"
+        "from summarykit.integrations.lightgbm import SummaryCollector\n"
+        "def breaks(env):\n"
+        "    if env.iteration == 1: raise ArithmeticError('the second round')\n"
+        "X = numpy.arange(80.0).reshape(40, 2)\n"
+        "collector = SummaryCollector('run')\n"
+        "lightgbm.train({'verbose': -1, 'num_threads': 1}, lightgbm.Dataset(X, X[:, 0]), 3, callbacks=[collector, breaks])\n"
+    )
+    assert run_script(program, cwd=tmp_path).returncode == 1
+    lineage = Run(tmp_path / "run").lineage()
+    assert (lineage.status, lineage.error, lineage.message) == ("FAILED", "ArithmeticError", "the second round")
 
 
 def test_rounds_go_on_where_a_model_is_trained_on(tmp_path):

@@ -46,6 +46,7 @@ def test_iterations(tmp_path):
     run = Run(tmp_path)
     assert steps(run, "score") == [1, 2, 4, 5]
     assert run.scalars("score").value[-1] == model.score(X, Y)
+    assert run.lineage().metrics == {"score": model.score(X, Y)}
     last = run.histograms("coef_/auto").at(5).value
     assert (last.min, last.max) == (model.coef_.min(), model.coef_.max())
     assert run.histograms("coef_/auto").at(1).value.max != last.max
@@ -58,6 +59,8 @@ def test_a_search_is_recorded_by_candidates(tmp_path):
     assert steps(run, "mean_test_score") == [1, 2, 3]
     np.testing.assert_array_equal(run.scalars("mean_test_score").value, search.cv_results_["mean_test_score"])
     np.testing.assert_array_equal(run.scalars("std_test_score").value, search.cv_results_["std_test_score"])
+    assert run.lineage().metrics == {"best_score": search.best_score_}
+    assert run.lineage().custom["estimator__max_iter"] == 5
 
 
 def test_a_pipeline_and_a_scaler_harm_nothing(tmp_path):

@@ -48,6 +48,16 @@ def test_metrics_rate_and_importance(tmp_path):
     assert "| first |" in table(importance(model)["gain"])
 
 
+def test_settings_and_results_are_in_the_lineage(tmp_path):
+    results = {}
+    train(SummaryCollector(tmp_path), evals_result=results)
+    lineage = Run(tmp_path).lineage()
+    assert [lineage.custom[name] for name in ("max_depth", "objective", "booster")] == [2, "binary:logistic", "gbtree"]
+    assert lineage.hyper_parameters["learning_rate"] == pytest.approx(0.2)
+    assert "optimizer" not in lineage.hyper_parameters
+    assert lineage.metrics == {f"{data}/logloss": pytest.approx(results[data]["logloss"][-1]) for data in ("train", "test")}
+
+
 def test_the_model_is_the_same(tmp_path):
     assert train().save_raw("ubj") == train(SummaryCollector(tmp_path, collect_freq=1)).save_raw("ubj")
 

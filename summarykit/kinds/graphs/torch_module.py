@@ -31,6 +31,7 @@ class Arguments(NamedTuple):
 
 
 _WRAPPERS = {"OptimizedModule": "_orig_mod", "DistributedDataParallel": "module", "DataParallel": "module"}
+_NO_FORWARD = ("_forward_unimplemented", "LightningModule.forward")    # of modules that train by a ``training_step`` alone
 
 
 class TorchSource:
@@ -48,9 +49,11 @@ class TorchSource:
         return torch is not None and hasattr(torch, "nn") and isinstance(value, torch.nn.Module)
 
     def graph(self, value: Any, example_input: Any) -> Graph:
-        """Give the graph; of a model that nothing can trace its modules alone, with one warning."""
+        """Give the graph; of a model that nothing can trace its modules alone, with one warning; of one without ``forward`` without it."""
         model = _unwrapped(value)
         name, arguments, reasons = type(model).__name__, _arguments(model, example_input), list[str]()
+        if _without_forward(model):
+            return Graph(tuple(_modules(model)), name)
         for trace in (_traced, _exported):
             nodes = _attempt(trace, model, arguments, reasons)
             if nodes:
@@ -75,9 +78,15 @@ def _torch() -> Any:
 
 
 def _unwrapped(model: Any) -> Any:
+    """The user's own module: what its wrappers hold, and the only child of one that cannot be called."""
     while type(model).__name__ in _WRAPPERS:
         model = getattr(model, _WRAPPERS[type(model).__name__])
-    return model
+    children = list(model.children())
+    return _unwrapped(children[0]) if len(children) == 1 and _without_forward(model) else model
+
+
+def _without_forward(model: Any) -> bool:
+    return getattr(getattr(type(model), "forward", None), "__qualname__", "") in _NO_FORWARD and "forward" not in vars(model)
 
 
 def _arguments(model: Any, example: Any) -> Arguments | None:

@@ -316,3 +316,14 @@ def test_what_torch_compile_caught_has_the_names_of_the_model(notices):
     assert [name for name, node in found.items() if node.op == Node.INPUT] == ["x"]
     assert found["block/conv/conv2d"].outputs[0].shape == (4, 8, 6, 6)
     assert not told(notices)
+
+
+def test_a_module_that_cannot_be_called_is_what_it_holds(caplog):
+    """As Lightning's, which train by their ``training_step``."""
+    held = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.ReLU())
+    alone, several = torch.nn.Module(), torch.nn.Module()
+    alone.net = held
+    several.net, several.metric = held, torch.nn.Identity()
+    assert GRAPH.snapshot(alone).graph.nodes == GRAPH.snapshot(held).graph.nodes
+    assert {node.name for node in GRAPH.snapshot(several).graph.nodes} >= {"net/0/Linear", "net/1/ReLU"}
+    assert not caplog.messages
