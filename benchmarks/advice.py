@@ -173,8 +173,8 @@ def followed(setting: Setting, fault: str, advice: Any) -> Setting:
     workers = re.search(r"num_workers=(\d+)", advice.change)
     if fault == "load" and advice.rule == "single_threaded" and workers:
         return replace(setting, workers=int(workers[1]))
-    if fault == "batch":    # the loading of a sample takes what it took
-        return replace(setting, batch=setting.batch * LARGER, load=setting.load * LARGER)
+    if fault == "batch":
+        return replace(setting, batch=setting.batch * LARGER)
     return replace(setting, **{fault: 0})
 
 
@@ -209,7 +209,7 @@ def _pair(train: Callable[[Setting, str, int], Report], fault: str, setting: Set
         if found is None:
             return float("nan"), float("nan")
         if fault == "batch":    # larger batches share other faults, too: what is gained by that was not promised
-            alone = replace(setting, sync=0.0, logging=0.0, pause=0)
+            alone = replace(setting, load=0.0, sync=0.0, logging=0.0, pause=0)
             larger = train(followed(alone, fault, found), directory, steps)
             return found.gain_ms, step_time(train(alone, directory, steps), fault) - step_time(larger, fault) / LARGER
         after = train(followed(setting, fault, found), directory, steps)

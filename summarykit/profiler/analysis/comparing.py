@@ -142,9 +142,12 @@ def _lines(found: Comparison) -> Iterator[str]:
     yield from _table("operators, ms a step", found.operators, ("name", "side"), 12)
     if found.kept.rows:
         yield "\nadvice on the first"
-        rows = zip(*(found.kept[name].tolist() for name in ("rule", "promised", "gained", "gone")), strict=True)
-        told = [[rule, number(promise), number(gain), "no longer given" if gone else "still given"] for rule, promise, gain, gone in rows]
-        yield from sheet(["<rule", "promised", "gained", "<"], told)
+        rows = zip(*(found.kept[name].tolist() for name in ("rule", "promised", "gone")), strict=True)
+        told = [[rule, number(promise) if promise else "", "no longer given" if gone else "still given"] for rule, promise, gone in rows]
+        yield from sheet(["<rule", "promised", "<"], told)
+        promised, gained = float(found.kept["promised"].sum()), float(found.kept["gained"][0])
+        if promised and verdict != "unknown":
+            yield f"  together up to {number(promised)} ms a step; {number(gained)} ms came ({share(gained / promised)})"
 
 
 def _table(title: str, table: Table, texts: tuple[str, ...], most: int) -> Iterator[str]:

@@ -65,7 +65,8 @@ class LoaderInstrument(Instrument):
                 return original(iterator)
             finally:
                 self.span((DATA_WAIT, get_ident(), begun, perf_counter_ns()))
-                if queue is False:
+                if queue is False:    # made before the window was opened
+                    self.loaders[id(iterator)] = _facts_of(iterator)
                     self._meet(iterator)
 
         return following
@@ -82,6 +83,13 @@ class LoaderInstrument(Instrument):
             return
         for tape in self.tapes:
             tape.counters.add((now, _QUEUE, float(size)))
+
+
+def _facts_of(iterator: Any) -> dict[str, Any]:
+    """The same as ``_facts``, as far as an iterator knows it."""
+    facts = {name: getattr(iterator, f"_{name}", None) for name in _FACTS}
+    size = getattr(getattr(iterator, "_index_sampler", None), "batch_size", None)
+    return {**facts, "batch_size": size, "dataset": type(getattr(iterator, "_dataset", None)).__name__}
 
 
 def _facts(loader: Any) -> dict[str, Any]:
