@@ -2,8 +2,8 @@
 
     python examples/profile_numpy.py [DIRECTORY]
 
-A network of two layers by NumPy on images that are decoded in Python as they are needed, with a progress report in every step. Then the images
-are decoded once and kept, the progress is told rarely, and both recordings are compared.
+A network of two layers by NumPy on images that are decoded in Python as they are needed, with a progress report in every step. Then the
+images are decoded once and kept, the progress is told rarely, and both recordings are compared.
 """
 
 from __future__ import annotations
