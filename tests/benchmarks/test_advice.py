@@ -1,0 +1,17 @@
+"""The benchmark of the advice runs with few steps and prints its table. What it measures is not judged here."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+
+def test_a_draw_gets_its_line(checkout):
+    command = [sys.executable, checkout / "benchmarks/advice.py", "--loop=numpy", "--draws=1", "--steps=10"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "PYTHONPATH": str(checkout)})
+    header, rule, row, healthy, _, verdict = done.stdout.splitlines()
+    assert header.count("|") == rule.count("|") == row.count("|") == healthy.count("|") == 7, done.stderr
+    assert row.startswith("| numpy | ")
+    assert healthy.startswith("| numpy | none | ")
+    assert verdict.endswith(" of 1 promises within 25 % of what was gained")
