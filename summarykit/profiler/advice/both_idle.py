@@ -14,7 +14,7 @@ _MOST = 0.3
 
 def check(report: Report) -> Iterator[Advice]:
     """Say so for the first rank whose device and host operators are known."""
-    for profile in report.profiles[:1]:
+    for profile in report.last[:1]:
         step = step_time(profile)
         split = profile.split
         if not (profile.devices.rows and step and split["host"].any()):

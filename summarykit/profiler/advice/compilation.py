@@ -18,7 +18,7 @@ _FRAMES = re.compile(r".*[\\/](torch[\\/]_(dynamo[\\/](convert_frame|symbolic_co
 
 def check(report: Report) -> Iterator[Advice]:
     """Say so where usual steps compile."""
-    for profile in report.profiles[:1]:
+    for profile in report.last[:1]:
         traced = _traced(profile)
         lost, line = (traced, "") if traced else sampled(profile, _FRAMES)
         if worth(profile, lost):

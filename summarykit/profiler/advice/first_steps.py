@@ -12,7 +12,7 @@ from summarykit.profiler.sheet import number
 
 def check(report: Report) -> Iterator[Advice]:
     """Say so where they took a share of the whole recording."""
-    for profile in report.profiles[:1]:
+    for profile in report.last[:1]:
         times = profile.step_times
         extra = times.get("first_extra", 0.0)
         if not times.get("first") or extra <= NOTICEABLE * float(profile.steps["duration"].sum()):

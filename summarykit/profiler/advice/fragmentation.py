@@ -15,7 +15,7 @@ _MOST, _WORTH = 0.3, 256e6
 
 def check(report: Report) -> Iterator[Advice]:
     """Say so for each device for which both are known."""
-    for profile in report.profiles:
+    for profile in report.last:
         found = profile.recording.tables.get("memory", Table())
         if not found.rows or "reserved" not in found:
             continue

@@ -14,7 +14,7 @@ from summarykit.profiler.sheet import number
 
 def check(report: Report) -> Iterator[Advice]:
     """Say so for the rank that it stops longest."""
-    profiles = [profile for profile in report.profiles if worth(profile, cause(profile, "gc"))]
+    profiles = [profile for profile in report.last if worth(profile, cause(profile, "gc"))]
     for profile in sorted(profiles, key=lambda each: -cause(each, "gc"))[:1]:
         lost = cause(profile, "gc")
         yield Advice(

@@ -15,7 +15,7 @@ _OWN = 0.5
 
 def check(report: Report) -> Iterator[Advice]:
     """Say so for the first rank."""
-    for profile in report.profiles[:1]:
+    for profile in report.last[:1]:
         busy, cores = _counter(profile, "system/cpu"), collected(profile, "system").get("cores")
         if busy < _MOST or not isinstance(cores, int) or cores < 1:
             continue

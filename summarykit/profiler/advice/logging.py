@@ -12,7 +12,7 @@ from summarykit.profiler.sheet import number
 
 def check(report: Report) -> Iterator[Advice]:
     """Say so for the rank that logs most."""
-    found = [(cause(profile, "logging"), *sampled(profile, WRITES), profile) for profile in report.profiles if profile.usual.rows]
+    found = [(cause(profile, "logging"), *sampled(profile, WRITES), profile) for profile in report.last if profile.usual.rows]
     known, seen, line, profile = max(found, key=lambda each: each[0] + each[1], default=(0.0, 0.0, "", None))
     lost = known + seen
     if profile is None or not worth(profile, lost):

@@ -13,7 +13,7 @@ _KEPLER = (3, 5)
 
 def check(report: Report) -> Iterator[Advice]:
     """The two rules of torch-tb-profiler."""
-    for profile in report.profiles[:1]:
+    for profile in report.last[:1]:
         names, devices = set(profile.recording.spans.names), profile.devices.rows
         if "DataParallel.forward" in names and devices > 1:
             yield Advice(

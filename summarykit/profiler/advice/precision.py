@@ -23,7 +23,7 @@ _VOLTA = 7
 
 def check(report: Report) -> Iterator[Advice]:
     """Say so for the first rank."""
-    for profile in report.profiles[:1]:
+    for profile in report.last[:1]:
         yield from _wide(profile)
         yield from _tensor_cores(profile)
 

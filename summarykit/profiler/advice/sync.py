@@ -19,7 +19,7 @@ from summarykit.shapes import Ints
 
 def check(report: Report) -> Iterator[Advice]:
     """Say so for the rank that waits longest."""
-    found = [(*_found(profile), profile) for profile in report.profiles if profile.usual.rows]
+    found = [(*_found(profile), profile) for profile in report.last if profile.usual.rows]
     lost, line, profile = max(found, key=lambda each: each[0], default=(0.0, "", None))
     if profile is None or not worth(profile, lost):
         return

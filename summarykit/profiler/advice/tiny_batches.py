@@ -19,7 +19,7 @@ _MOST = 0.5
 
 def check(report: Report) -> Iterator[Advice]:
     """Say so for the first rank."""
-    for profile in report.profiles[:1]:
+    for profile in report.last[:1]:
         fixed, calls = fixed_costs(profile)
         if fixed > _MOST * (computing(profile) + cause(profile, "busy")) and worth(profile, fixed * (1 - 1 / LARGER)):
             yield _advice(profile, fixed, calls)

@@ -21,7 +21,7 @@ torch-tb-profiler comes with 1.2 of 59.3 ms are left; of a batch of 16 small ima
 
 def waits(report: Report) -> Profile | None:
     """The profile of the rank that waits most, where something is to be gained that is worth a word."""
-    found = [profile for profile in report.profiles if worth(profile, gained(profile))]
+    found = [profile for profile in report.last if worth(profile, gained(profile))]
     return max(found, key=lambda profile: cause(profile, "data wait") / step_time(profile), default=None)
 
 
