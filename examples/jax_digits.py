@@ -56,7 +56,7 @@ def main(directory: str) -> None:
     batches = [(images[place : place + 64], labels[place : place + 64]) for place in range(0, 1400, 64)]
     params = start(jax.random.key(0))
     state = OPTIMIZER.init(params)
-    with Loop(params, state, batches, 4, SummaryCollector(directory, collect_freq=5)) as loop:
+    with Loop(params, state, batches, 4, SummaryCollector(directory, collect_freq=5), forward=loss_of) as loop:
         for _ in loop.epochs():
             for batch, targets in loop.steps():
                 params, state, loss, gradients = update(params, state, batch, targets)

@@ -16,10 +16,13 @@ from summarykit.training.context import CallbackParams
 class Graph(Part):
     """Graph ``graph``, read after the first step that is collected: nothing is computed, nothing of the network changes.
 
-    It is read in the training's thread, since a tracer exchanges parts of the framework while it works.
+    It is read in the training's thread, since a tracer exchanges parts of the framework while it works. Where the network is no object
+    that could be traced, an adapter may leave a function in the parameters, under ``traced``: it is called with the batch, and gives what
+    to trace and an example of its arguments.
     """
 
     key = "collect_graph"
+    traced = "graph_traced"
 
     def __init__(self, *args: Any) -> None:
         """See ``Part``."""
@@ -28,14 +31,18 @@ class Graph(Part):
 
     def collect(self, params: CallbackParams, sink: Sink) -> None:
         """Read it, the first time."""
-        network = _network(params)
+        network, batch = _network(params), params.get("train_dataset_element")
         if self._done or network is None:
             return
         self._done = True
+        if ask := params.get(self.traced):
+            network, example = ask(batch)
+        else:
+            example = Guess(example_of(network, batch))
         if isinstance(network, Mapping) or source_of(network) is None:
             logger.info("graph: nobody can read that of a network of type %s", type(network).__name__)
         else:
-            sink.add("graph", "graph", network, example_input=Guess(example_of(network, params.get("train_dataset_element"))))
+            sink.add("graph", "graph", network, example_input=example)
 
 
 def _network(params: CallbackParams) -> Any:
@@ -49,9 +56,11 @@ def example_of(network: Any, batch: Any) -> Any:
     forward = getattr(network, "forward", None)
     if batch is None or forward is None:
         return None
-    if not isinstance(batch, (tuple, list)):
-        return batch
+    return tuple(batch[: max(needed(forward), 1)]) if isinstance(batch, (tuple, list)) else batch
+
+
+def needed(function: Any) -> int:
+    """Number of arguments that a function cannot do without."""
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    parameters = inspect.signature(forward).parameters.values()
-    needed = sum(each.kind in kinds and each.default is inspect.Parameter.empty for each in parameters)
-    return tuple(batch[: max(needed, 1)])
+    parameters = inspect.signature(function).parameters.values()
+    return sum(each.kind in kinds and each.default is inspect.Parameter.empty for each in parameters)

@@ -4,7 +4,7 @@
 
     from summarykit.integrations.jax import Loop, SummaryCollector
 
-    with Loop(params, opt_state, batches, epochs=3, callbacks=[SummaryCollector("./summary")]) as loop:
+    with Loop(params, opt_state, batches, epochs=3, callbacks=[SummaryCollector("./summary")], forward=loss_of) as loop:
         for epoch in loop.epochs():
             for batch in loop.steps():
                 params, opt_state, loss = train_step(params, opt_state, batch)
@@ -24,6 +24,7 @@ import jax
 
 from summarykit import training
 from summarykit.collectors import SummaryCollector
+from summarykit.collectors.graph import Graph, needed
 from summarykit.training import Callback
 
 __all__ = ["Loop", "SummaryCollector", "named_leaves"]
@@ -37,7 +38,8 @@ class Loop(training.Loop):
 
     def __init__(
         self, params: Any = None, opt_state: Any = None, train_dataset: Iterable[Any] | None = None, epochs: int = 1,
-        callbacks: Callback | Iterable[Callback] | None = (), *, learning_rate: float | Callable[[int], Any] | None = None, **options: Any,
+        callbacks: Callback | Iterable[Callback] | None = (), *, learning_rate: float | Callable[[int], Any] | None = None,
+        forward: Callable[..., Any] | None = None, **options: Any,
     ) -> None:  # fmt: skip
         """Describe a training; nothing of it is called or changed.
 
@@ -48,6 +50,8 @@ class Loop(training.Loop):
             epochs: the epoch number to reach, ≥ 0.
             callbacks: one or several.
             learning_rate: a number, or a schedule: a function of the number of updates done.
+            forward: the function whose graph is recorded, jitted or not, of the parameters and as much of a batch as it needs:
+                ``forward(params, images)`` or ``loss(params, images, labels)``. It is traced once; nothing is computed.
             **options: those of `summarykit.Loop`: ``initial_epoch``, ``initial_step`` …
 
         Raises:
@@ -56,6 +60,8 @@ class Loop(training.Loop):
         self._network = Network(params)
         self._optimizer = Optimizer(opt_state, learning_rate)
         super().__init__(self._network, self._optimizer, train_dataset, epochs, callbacks, **options)
+        if forward is not None:
+            self._given[Graph.traced] = lambda batch: (forward, self._network.arguments(forward, batch))
 
     def update(self, params: Any, opt_state: Any = None, *, gradients: Any = None) -> None:
         """Hand over what a step made. It is held as it is, and copied after the step where something collects it.
@@ -82,6 +88,11 @@ class Network:
     def parameters(self) -> dict[str, Any]:
         """The parameters by name."""
         return dict(named_leaves(self.tree))
+
+    def arguments(self, function: Callable[..., Any], batch: Any) -> tuple[Any, ...]:
+        """What a function of the parameters and a batch could be called with."""
+        parts = tuple(batch) if isinstance(batch, (tuple, list)) else (batch,)
+        return (self.tree, *parts[: max(needed(function) - 1, 0)])
 
     @property
     def gradients(self) -> dict[str, Any]:

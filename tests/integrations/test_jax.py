@@ -61,6 +61,28 @@ def steps(run, tag):
     return run.scalars(tag).step.tolist()
 
 
+@pytest.mark.parametrize("jitted", [False, True])
+def test_the_graph_of_a_function(tmp_path, jitted):
+    traced = []
+
+    def scores(params, images):
+        traced.append(images.shape)
+        return jnp.tanh(images @ params["dense"]["kernel"])
+
+    params = train(SummaryCollector(tmp_path), forward=jax.jit(scores) if jitted else scores)
+    assert jax.tree.all(jax.tree.map(np.array_equal, params, train([])))
+    assert traced == [(8, 4)]
+    (graph,) = Run(tmp_path).graph()
+    assert [node.op for node in graph.nodes if node.op in ("dot_general", "tanh")] == ["dot_general", "tanh"]
+    assert "params/dense/kernel" in {node.name for node in graph.nodes}
+
+
+def test_a_function_that_cannot_be_traced_is_told_once(tmp_path, caplog):
+    train(SummaryCollector(tmp_path), forward=lambda params, images, labels, more: 1 / 0)
+    assert len([message for message in caplog.messages if "graph" in message]) == 1
+    assert steps(Run(tmp_path), "loss")[-1] == 8
+
+
 def test_loss_rate_parameters_and_gradients_though_memory_is_donated(tmp_path, caplog):
     params = train(SummaryCollector(tmp_path, collect_freq=3), learning_rate=SCHEDULE)
     run = Run(tmp_path)
