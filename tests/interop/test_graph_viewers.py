@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from testkit import clients
 
 from summarykit import Loop, Run, SummaryCollector, SummaryRecord
 from summarykit.shapes import Node
@@ -171,11 +172,9 @@ def test_mindinsight_shows_the_data_pipeline(tmp_path, mindinsight_client):
     with Loop(None, None, loader, 1, [SummaryCollector(tmp_path, keep_default_action=False, collect_specified_data=asked)]) as loop:
         for _ in loop.steps():
             loop.report(loss=0.5)
-    for _ in range(5):    # as for graphs
-        shown = mindinsight_client(tmp_path).expect_sound()["lineage"]
-        if shown and all(run["dataset_graph"] for run in shown.values()):
-            break
-    (run,) = shown.values()
+    (run,) = clients.once(
+        lambda document: any(run["dataset_graph"] for run in document["lineage"].values()), lambda: mindinsight_client(tmp_path)
+    )["lineage"].values()
     stages, found = [], run["dataset_graph"]
     while found:
         stages.append(found["op_type"])

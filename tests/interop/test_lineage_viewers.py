@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from testkit import clients
 
 from summarykit import Loop, Run, SummaryCollector, convert
 
@@ -48,7 +49,7 @@ def base(tmp_path_factory):
 
 @pytest.mark.parametrize("options", [(), ("--rest",)], ids=["python", "rest"])
 def test_mindinsight_shows_what_was_told(base, mindinsight_client, options):
-    seen = mindinsight_client(base, *options).expect_sound()["lineage"]
+    seen = clients.once(clients.with_lineage("./good", "./bad"), lambda: mindinsight_client(base, *options))["lineage"]
     model = seen["./good"]["model_lineage"]
     expected = {
         "network": "Network", "optimizer": "Momentum", "learning_rate": 0.05, "loss_function": "cross_entropy", "epoch": 2, "batch_size": 8,
@@ -66,13 +67,18 @@ def test_mindinsight_shows_what_was_told(base, mindinsight_client, options):
 def test_mindinsight_shows_the_run_that_goes_on_where_an_earlier_one_was(base, mindinsight_client, tmp_path):
     for times in range(2):
         train(tmp_path / "base/run")
-        model = mindinsight_client(tmp_path / "base").expect_sound()["lineage"]["./run"]["model_lineage"]
+        seen = clients.once(clients.with_lineage("./run"), lambda: mindinsight_client(tmp_path / "base"))
+        model = seen["lineage"]["./run"]["model_lineage"]
         assert (model["metric"]["accuracy"], model["user_defined"]["status"]) == (0.75, "FINISHED"), times
 
 
 def test_mindinsight_shows_what_was_converted(base, mindinsight_client, tmp_path):
     convert(base, tmp_path / "converted", "mindspore")
-    original, converted = (mindinsight_client(where).expect_sound()["lineage"] for where in (base, tmp_path / "converted"))
+    complete = clients.with_lineage("./good", "./bad")
+    original, converted = (
+        clients.once(complete, lambda where=where: mindinsight_client(where))["lineage"] for where in (base, tmp_path / "converted")
+    )
+    assert original.keys() == {"./good", "./bad"}
     for run, found in original.items():
         theirs = converted[run]
         assert (theirs["model_lineage"], theirs["dataset_graph"]) == (found["model_lineage"], found["dataset_graph"])

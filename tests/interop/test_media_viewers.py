@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from testkit import records, views
+from testkit import clients, records, views
 
 from summarykit import Run, SummaryRecord
 
@@ -203,7 +203,7 @@ def test_embeddings_have_the_recorded_values(run_dir):
 @pytest.mark.parametrize("options", [(), ("--rest",)], ids=["python", "rest"])
 def test_mindinsight(mindinsight_client, run_dir, options):
     """It shows pictures and the graph; what it has no place for does not disturb it."""
-    (job,) = mindinsight_client(run_dir, *options).expect_sound()["train_jobs"].values()
+    (job,) = clients.once(clients.with_graphs, lambda: mindinsight_client(run_dir, *options))["train_jobs"].values()
     pictures = {tag.removesuffix("/image"): {point["step"]: point for point in seen} for tag, seen in job["plugins"]["image"].items()}
     assert sorted(pictures) == ["boxes", "clip"]
     for tag, seen in pictures.items():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,3 +33,25 @@ def ask(python: Path, script: Path, directory: Path, *args: str, timeout: float 
         [str(python), str(script), str(directory), *args], capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL
     )
     return Verdict(done.returncode, json.loads(done.stdout) if done.stdout.strip() else {}, done.stderr)
+
+
+def once(shown: Callable[[dict[str, Any]], Any], ask: Callable[[], Verdict], seconds: float = 200) -> dict[str, Any]:
+    """The document of a viewer that shows this; the last one, where it never does.
+
+    MindInsight reads graphs and lineage beside everything else, after a run counts as loaded: who asks too early sees none.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        document = ask().expect_sound()
+        if shown(document) or time.monotonic() > end:
+            return document
+
+
+def with_graphs(document: dict[str, Any]) -> bool:
+    """Every run has its graph."""
+    return all("graph" in job["plugins"] for job in document["train_jobs"].values())
+
+
+def with_lineage(*runs: str) -> Callable[[dict[str, Any]], bool]:
+    """These runs have their lineage."""
+    return lambda document: all(document["lineage"].get(run, {}).get("model_lineage") for run in runs)
