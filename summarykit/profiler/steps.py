@@ -69,10 +69,9 @@ class Steps:
         if step == self.number:
             return
         self._close(perf_counter_ns())
+        self._start, self._from = self._from or self._edge, 0
         for listener in self._listeners:
             listener.step_begin(step)
-            self._edge = perf_counter_ns()
-        self._start, self._from = self._from or self._edge, 0
         self.number, self._begun = step, perf_counter_ns()
 
     def end(self, step: int) -> None:
@@ -97,6 +96,7 @@ class Steps:
         self._close(now, step)
         if more:
             self.begin((self.last or 0) + 1)
+            self._start = self._begun if self._listeners else self._start    # what they take is no part of a step
 
     def settle(self) -> None:
         """The window ends: a step that has ended, but for callbacks that the loop has yet to call, ends here."""

@@ -12,7 +12,7 @@ from summarykit.profiler.recording import Category, Recording, Spans, Table
 from summarykit.shapes import Array, Ints
 
 HOST = (Category.HOST_OP, Category.DATA, Category.COMMUNICATION, Category.USER)
-DEVICE = (Category.KERNEL, Category.MEMCPY, Category.MEMSET, Category.COMMUNICATION)
+DEVICE = (Category.KERNEL, Category.MEMCPY, Category.MEMSET, Category.COMMUNICATION, Category.HOST_OP)    # the last: of an AI CPU
 _NS = 1e-6
 
 

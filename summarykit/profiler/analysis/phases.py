@@ -36,7 +36,8 @@ def phase_times(recording: Recording, steps: Table) -> dict[str, Intervals]:
     spans = recording.spans
     marked = spans.of(Category.PHASE)
     if marked.any():
-        return {name: covered(spans, marked & named(spans, (name,))) for name in ORDER}
+        found = {name: covered(spans, marked & named(spans, (name,))) for name in ORDER}
+        return found | {"optimizer": _updates(found["optimizer"], found["backward"])}
     if (edges := _told(recording, steps)) is not None:    # what is before forward reads data, what is behind backward updates
         forward, backward = edges
         before = Intervals.union(steps["start"][forward >= 0], forward[forward >= 0])
@@ -105,15 +106,25 @@ def _by_names(spans: Spans, steps: Table) -> dict[str, Intervals]:
     device = on_devices(spans)
     host = ~device & spans.of(Category.HOST_OP, Category.USER)
     backward = host & matching(spans, _BACKWARD)
+    update = host & matching(spans, _OPTIMIZER)
+    passes = _hull(covered(spans, backward), steps)
     return {
         "logging": NEVER,
         "communication": covered(spans, spans.of(Category.COMMUNICATION) & ~device),
         "transfer": covered(spans, _transfers(spans) & ~device),
         "data wait": covered(spans, spans.of(Category.DATA) & ~device & ~_is_stage(spans, steps)),
-        "optimizer": covered(spans, host & matching(spans, _OPTIMIZER)),
-        "backward": _hull(covered(spans, backward), steps),
-        "forward": covered(spans, ~device & spans.of(Category.HOST_OP, Category.RUNTIME) & ~backward),
+        "optimizer": _updates(covered(spans, update), passes),
+        "backward": passes,
+        "forward": covered(spans, ~device & spans.of(Category.HOST_OP, Category.RUNTIME) & ~backward & ~update),
     }
+
+
+def _updates(optimizer: Intervals, backward: Intervals) -> Intervals:
+    """An optimizer that is given a closure (Lightning does that) runs forward and backward itself: what lies behind them is the update."""
+    last = np.searchsorted(backward.start, optimizer.end, side="left") - 1
+    inside = (last >= 0) & (np.append(backward.start, 0)[last] > optimizer.start)
+    begin = np.where(inside, np.append(backward.end, 0)[last], optimizer.start)
+    return Intervals.union(begin, optimizer.end)
 
 
 def _transfers(spans: Spans) -> Array:

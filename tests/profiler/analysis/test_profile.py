@@ -64,6 +64,18 @@ def test_phases_of_torch_are_known_by_its_names():
     assert row(profile.classic) == pytest.approx({"step": 1, "iteration_interval": 36, "fp_and_bp": 36, "tail": 28, "total": 100})
 
 
+@pytest.mark.parametrize("marked", [True, False])
+def test_a_closures_passes_are_no_update(marked):
+    names = {"backward": "autograd::engine::evaluate_function: A", "forward": "aten::conv2d", "optimizer": "Optimizer.step#SGD.step"}
+    spans = [("optimizer", 10, 80), ("forward", 15, 20), ("backward", 40, 30)]
+    told = [
+        (name, Category.PHASE, 0, start, length) if marked else (names[name], Category.HOST_OP, 0, start, length)
+        for name, start, length in spans
+    ]
+    found = row(Profile(recording(told, [(1, 0, 100)])).phases)
+    assert [found[name] for name in ("forward", "backward", "optimizer")] == pytest.approx([20, 30, 20])
+
+
 def test_operators_of_the_loader_and_those_before_it_are_no_forward():
     spans = [
         ("aten::empty", Category.HOST_OP, 0, 1, 2),    # a loader without workers draws its seed
