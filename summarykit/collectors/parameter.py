@@ -86,5 +86,5 @@ class Parameter(Chosen):
         if known:
             pattern = self.settings.specified["histogram_regular"]
             self.notices.once("regular", "histogram_regular %r matches no parameter; their names: %s", pattern, ", ".join(known[:20]))
-        else:
+        elif getattr(network, "parameters", None) != {}:    # a model of trees says itself that it has none
             self.notices.once("network", "no parameters found in a network of type %s", type(network).__name__)

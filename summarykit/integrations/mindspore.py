@@ -62,7 +62,7 @@ class Callbacks(mindspore.train.Callback):
         self._depth = 0
         self._base = 0
         if (begun := already()) and not Callbacks._made:
-            NOTICES.once("late", "%s made after %s: nothing before it is seen; make it first", type(self).__name__, begun)
+            NOTICES.once(begun, "%s made after %s: nothing before it is seen; make it first", type(self).__name__, begun)
         Callbacks._made = True
 
     def __enter__(self) -> Callbacks:

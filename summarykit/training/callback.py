@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from summarykit.training.context import RunContext
 
@@ -26,6 +26,13 @@ class Callback:
 
     fail_safe: bool = False
     """True: an exception of a hook is logged once and the training goes on; the callbacks of this library say so."""
+
+    if not TYPE_CHECKING:    # else every attribute would seem to be there
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what is wrong to whom hands a callback to a framework, which looks for hooks of its own."""
+            advice = " (frameworks take that of summarykit.integrations.<framework>)" if name.startswith("on_") else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{advice}")
 
     def __enter__(self) -> Any:
         return self

@@ -80,6 +80,7 @@ class CallbackList:
 def _check(callback: object) -> None:
     missing = [name for name in ("__enter__", "__exit__", *HOOKS) if not callable(getattr(callback, name, None))]
     if isinstance(callback, type) or missing:
-        what = f"the class {callback.__name__}" if isinstance(callback, type) else type(callback).__name__
+        kind = type(callback)
+        what = f"the class {callback.__name__}" if isinstance(callback, type) else f"{kind.__name__} of {kind.__module__}"
         lacks = f" (it lacks {', '.join(missing)})" if missing else ""
         raise TypeError(f"callbacks: objects derived from summarykit's Callback are needed, got {what}{lacks}")

@@ -63,6 +63,11 @@ def test_a_search_is_recorded_by_candidates(tmp_path):
     assert run.lineage().custom["estimator__max_iter"] == 5
 
 
+def test_what_has_no_parameters_is_no_mistake(tmp_path, caplog):
+    GradientBoostingClassifier(n_estimators=2).fit(X, Y, monitor=SummaryCollector(tmp_path))
+    assert not caplog.messages
+
+
 def test_a_pipeline_and_a_scaler_harm_nothing(tmp_path):
     model = make_pipeline(StandardScaler(), LogisticRegression()).set_callbacks(SummaryCollector(tmp_path)).fit(X, Y)
     assert model.score(X, Y) > 0.9

@@ -249,6 +249,12 @@ def record(where):
             record.record(step)
 
 
+def communicating(where):
+    ms.communication.GlobalComm.INITED, Callbacks._made = True, False
+    SummaryCollector(where)
+    ms.communication.GlobalComm.INITED = False
+
+
 def late(where):
     return {"logged": [line for line in logged if "made after" in line]}
 
@@ -259,6 +265,8 @@ if __name__ == "__main__":
     ms.set_device("CPU")
     if len(sys.argv) > 3:
         sys.exit(interrupted(f"{sys.argv[1]}/interrupted"))
-    scenarios = (plain, theirs, ours, seldom, fit, breaks, twice, resumed, groups, own_step, sunk, stops, fails, record, late)
+    scenarios = (
+        plain, theirs, ours, seldom, fit, breaks, twice, resumed, groups, own_step, sunk, stops, fails, record, communicating, late,
+    )  # fmt: skip
     facts = {each.__name__: each(f"{sys.argv[1]}/{each.__name__}") for each in scenarios}
     print("FACTS" + json.dumps(facts))

@@ -177,6 +177,15 @@ def test_what_is_no_callback_is_refused_by_name(wrong):
         CallbackList(wrong)
 
 
+def test_a_framework_that_looks_for_its_own_hooks_is_told_where_they_are():
+    callback = Callback()
+    assert not hasattr(callback, "on_init_end")
+    with pytest.raises(AttributeError, match=r"'Callback' object has no attribute 'on_init_end' \(frameworks take that of summarykit"):
+        callback.on_init_end()
+    with pytest.raises(AttributeError, match=r"no attribute 'something'$"):
+        callback.something  # noqa: B018 - it is looked for
+
+
 def test_the_same_object_twice_is_refused():
     callback = Recorder([])
     with pytest.raises(ValueError, match="twice"):
