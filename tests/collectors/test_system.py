@@ -9,9 +9,10 @@ import types
 
 import psutil
 import pytest
+from testkit.nvml import Nvml
 
 from summarykit.collectors import SummaryCollector, sampler, system
-from summarykit.collectors.gpus import Gpus, visible
+from summarykit.collectors.gpus import Gpus
 from summarykit.collectors.machine import Machine
 from summarykit.collectors.sampler import Sampler
 from summarykit.notices import Notices
@@ -134,35 +135,6 @@ def test_a_directory_that_is_gone_and_counters_that_are_not_there(tmp_path, monk
     assert set(Machine(tmp_path / "gone").sample()) == ALWAYS - {"disk_free_gb"}
 
 
-class Nvml(types.ModuleType):
-    """NVML's package, of a machine with two GPUs; the second does not tell its power."""
-
-    NVML_TEMPERATURE_GPU = 0
-
-    class NVMLError(Exception):
-        pass
-
-    def __init__(self, driver=True):
-        super().__init__("pynvml")
-        self.driver = driver
-
-    def nvmlInit(self):
-        if not self.driver:
-            raise self.NVMLError("no driver")
-
-    nvmlDeviceGetCount = staticmethod(lambda: 2)
-    nvmlDeviceGetHandleByIndex = staticmethod(int)
-    nvmlDeviceGetHandleByUUID = staticmethod(lambda uuid: {"GPU-b": 1}[uuid])
-    nvmlDeviceGetUtilizationRates = staticmethod(lambda gpu: types.SimpleNamespace(gpu=50 + gpu))
-    nvmlDeviceGetMemoryInfo = staticmethod(lambda gpu: types.SimpleNamespace(used=3_000_000 * (gpu + 1)))
-    nvmlDeviceGetTemperature = staticmethod(lambda gpu, sensor: 40 + gpu)
-
-    def nvmlDeviceGetPowerUsage(self, gpu):
-        if gpu == 1:
-            raise self.NVMLError("not supported")
-        return 70_000
-
-
 FIRST = {"utilization_percent": 50, "memory_used_mb": 3, "power_watts": 70, "temperature_celsius": 40}
 SECOND = {"utilization_percent": 51, "memory_used_mb": 6, "temperature_celsius": 41}
 
@@ -190,11 +162,3 @@ def test_without_the_package_it_is_told_where_a_gpu_is_used(monkeypatch, caplog,
     monkeypatch.setitem(sys.modules, "pynvml", None)
     assert Gpus(Notices()).sample() == {}
     assert caplog.messages == (["the GPU's load needs pynvml: pip install 'summarykit[gpu]'"] if used else [])
-
-
-@pytest.mark.parametrize(
-    ("variable", "expected"),
-    [(None, [0, 1]), ("", []), ("-1", []), ("1,0", [1, 0]), (" 0 , 7,1", [0]), ("GPU-x, MIG-y", ["GPU-x", "MIG-y"]), ("no", [])],
-)
-def test_which_gpus_cuda_shows(variable, expected):
-    assert visible(variable, 2) == expected

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 
 import pytest
+from testkit.nvml import Nvml
 
 from summarykit import Loop, Profiler
 from summarykit.profiler import plan
@@ -209,6 +210,20 @@ def test_a_collector_of_somebody_else(tmp_path, monkeypatch):
         while not profiler.windows[0]._tape.tables["weather"] and time.monotonic() < deadline:
             time.sleep(0.001)
     assert read(profiler).meta["costs"]["own"]["calls"] >= 1
+
+
+def test_gpus_are_those_that_cuda_shows(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pynvml", Nvml())
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    with Profiler(tmp_path, collectors=["gpu"]) as profiler:
+        deadline = time.monotonic() + 20
+        while len(profiler.windows[0]._tape.counters) < 3 and time.monotonic() < deadline:
+            time.sleep(0.001)
+    recording = read(profiler)
+    counters = recording.tables["counters"]
+    assert set(counters["counter"].tolist()) == {"gpu_0/utilization", "gpu_0/memory", "gpu_0/temperature"}
+    assert set(counters["value"].tolist()) == {51.0, 6e6, 41.0}
+    assert recording.meta["collected"]["gpu"] == {"devices": ["model 1"], "memory_total": [8_000_000]}
 
 
 def test_gpu_is_not_there(tmp_path, monkeypatch, caplog):
