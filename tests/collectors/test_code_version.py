@@ -148,20 +148,20 @@ class TestSecrets:
 class TestSurvey:
     def test_it_is_due_until_it_was_taken(self):
         survey = Survey().start()
-        found = survey.take(patience=20.0)
+        found = survey.take(patience=60.0)
         assert "python" in found
         assert survey.take() is None
         assert not survey(step=1)
 
     def test_it_finds_out_beside_the_training(self, monkeypatch):
         go_on = threading.Event()
-        monkeypatch.setattr(git, "version", lambda _: go_on.wait(20) and {"commit": "c"})
+        monkeypatch.setattr(git, "version", lambda _: go_on.wait(60) and {"commit": "c"})
         survey = Survey().start()
         assert not survey(step=1)
         assert survey.take() is None
         go_on.set()
-        assert survey.take(20.0)["commit"] == "c"
+        assert survey.take(60.0)["commit"] == "c"
 
     def test_whatever_fails_fails_silently(self, monkeypatch):
         monkeypatch.setattr(git, "version", lambda _: 1 / 0)
-        assert Survey().start().take(20.0) == {"commit": None}
+        assert Survey().start().take(60.0) == {"commit": None}

@@ -112,7 +112,7 @@ try:
             loop.report(loss=loop.step)
             if loop.step == 12:
                 print("ready", flush=True)
-                time.sleep(30)
+                time.sleep(100)
 except KeyboardInterrupt:
     print(loop.status.value, flush=True)
     raise
@@ -123,7 +123,7 @@ def test_ru1_ctrl_c_in_a_real_process(directory, start_script):
     _, process = start_script(INTERRUPTED, directory.path)
     assert process.stdout.readline().strip() == "ready"
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=90)
     assert out.strip() == "INTERRUPTED"
     assert process.returncode == -signal.SIGINT
     assert directory.steps()["loss"] == [1, 10, 11, 12]

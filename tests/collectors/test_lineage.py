@@ -17,12 +17,18 @@ from testkit import records
 
 from summarykit import Loop, Run, SummaryCollector, SummaryRecord
 from summarykit.clock import BEAT_SECS
-from summarykit.collectors import git, lineage_facts
+from summarykit.collectors import git, lineage, lineage_facts
 from summarykit.ranks import Rank
 from summarykit.training import CallbackParams
 from summarykit.writing import lineage as writing_lineage
 
 DATA = "collect_specified_data"
+
+
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch):
+    """Until the code version is known: a busy machine may need longer than a user is to wait at the end of a run."""
+    monkeypatch.setattr(lineage, "PATIENCE", 60)
 
 
 class Net(dict):
@@ -71,7 +77,7 @@ def test_ru1_a_run_that_finishes(tmp_path):
     assert found.metrics == {"accuracy": 0.8}
     assert found.model == {"size": 64, "parameters": 16}
     assert (found.train_dataset, found.valid_dataset) == ({"size": 32}, {"size": 16})
-    assert 0 <= found.duration < 60
+    assert 0 <= found.duration == found.ended - found.started
     assert found.code["python"]
 
 
@@ -199,7 +205,7 @@ def _wait_for(known):
 
 def _wait_for_the_survey(collector):
     (part,) = (part for part in collector._collection._parts if part.key == "collect_train_lineage")
-    part._code._thread.join(20)
+    part._code._thread.join(60)
 
 
 def test_ru1_killed(tmp_path, start_script):
@@ -227,7 +233,7 @@ with Loop({"w": np.ones(2)}, {"lr": 0.1}, [np.zeros((8, 3))] * 3, 1, SummaryColl
     assert records.check_directory(tmp_path / "run")
 
 
-def _wait_until_told(run, name, seconds=30):
+def _wait_until_told(run, name, seconds=60):
     end = time.monotonic() + seconds
     while True:
         found = Run(run).lineage()

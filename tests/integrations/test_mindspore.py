@@ -116,7 +116,7 @@ def test_ctrl_c_loses_nothing_that_was_recorded(done, mindspore_python, tmp_path
         assert line, f"it ended: {process.stderr.read()[-3000:]}"
         seen += line
     process.send_signal(signal.SIGINT)
-    process.wait(60)
+    process.wait(120)
     assert steps(Run(tmp_path / "interrupted"), "loss/auto")[:3] == [1, 2, 3]
 
 

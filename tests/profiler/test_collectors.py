@@ -80,7 +80,7 @@ def test_the_sampler_knows_where_python_is(tmp_path):
     ready.wait()
     with Profiler(tmp_path, collectors=["stacks"]) as profiler:
         samples = profiler.windows[0]._tape.tables["samples"]
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 100
         while len(samples) < 20 and not profiler.windows[0]._store.written and time.monotonic() < deadline:
             time.sleep(0.005)
     end.set()
@@ -181,7 +181,7 @@ def test_a_pass_that_is_left_ends_its_thread():
     (thread,) = [one for one in threading.enumerate() if one.name == "pipeline left alone"]
     del items
     gc.collect()
-    thread.join(20)
+    thread.join(100)
     assert not thread.is_alive()
 
 
@@ -206,7 +206,7 @@ def test_a_collector_of_somebody_else(tmp_path, monkeypatch):
     monkeypatch.setitem(COLLECTORS._found, "own", Own)
     monkeypatch.setattr(plan, "names", lambda: tuple(COLLECTORS))
     with Profiler(tmp_path, collectors=["own"]) as profiler:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 100
         while not profiler.windows[0]._tape.tables["weather"] and time.monotonic() < deadline:
             time.sleep(0.001)
     assert read(profiler).meta["costs"]["own"]["calls"] >= 1
@@ -216,7 +216,7 @@ def test_gpus_are_those_that_cuda_shows(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pynvml", Nvml())
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
     with Profiler(tmp_path, collectors=["gpu"]) as profiler:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 100
         while len(profiler.windows[0]._tape.counters) < 3 and time.monotonic() < deadline:
             time.sleep(0.001)
     recording = read(profiler)
