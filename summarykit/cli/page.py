@@ -43,11 +43,11 @@ def write(file: Path, runs: select.Runs, args: argparse.Namespace) -> int:
 
 def page(title: str, content: dict[str, Any], form: str = "page.html") -> str:
     """The page as text, in ASCII. Nothing in ``content`` can end the element that it stands in: it has no ``<``, ``>`` or ``&``."""
-    template = resources.files("summarykit.cli").joinpath(form).read_text(encoding="ascii")
+    head, template = (resources.files("summarykit.cli").joinpath(name).read_text(encoding="ascii") for name in ("head.html", form))
     data = spell.text(content)
     for char in "<>&":
         data = data.replace(char, f"\\u{ord(char):04x}")
-    before, _, after = template.partition("@DATA@")
+    before, _, after = template.replace("@HEAD@\n", head, 1).partition("@DATA@")
     name = html.escape(title).encode("ascii", "xmlcharrefreplace").decode()
     return before.replace("@TITLE@", name) + data + after
 
