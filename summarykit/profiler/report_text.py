@@ -207,10 +207,10 @@ def _ranks(report: Report) -> Iterator[str]:
     for place, profile in enumerate(report.last):
         mean = profile.step_times.get("mean", float("nan"))
         wait, communication = (_mean(profile, name) for name in ("data wait", "communication"))
-        told = [share(late["last"][place]), number(late["lateness"][place])] if late.rows else ["", ""]
+        told = [share(late["last"][place]), number(late["lateness"][place])] if late.rows else []
         named = "<- the others wait for it" if late.rows and late["straggler"][place] else ""
         rows.append([str(profile.recording.rank), number(mean), number(wait), number(communication), *told, named])
-    yield from sheet(["rank", "step", "data wait", "communication", "last to come", "late by", "<"], rows)
+    yield from sheet(["rank", "step", "data wait", "communication", *(["last to come", "late by"] if late.rows else []), "<"], rows)
 
 
 def _mean(profile: Profile, phase: str) -> float:

@@ -96,7 +96,7 @@ with Profiler(sys.argv[1]) as profiler:
 
 def test_jax_lies_beside_and_becomes_part_of_the_recording(run_script, tmp_path):
     pytest.importorskip("jax")
-    run_script(JAX, tmp_path, timeout=120).expect_success()
+    run_script(JAX, tmp_path, timeout=280).expect_success()
     (found,) = recorded(tmp_path / "window_0001/rank_0.profile")
     assert found.meta["collected"]["jax"]["trace"] == "rank_0.jax"
     assert found.tables["steps"]["step"].tolist() == [1, 2, 3, 4]

@@ -1,4 +1,4 @@
-"""What MindSpore's profiler leaves: operators of the CPU, and how the dataset's pipeline did. One recording a device."""
+"""What MindSpore's profiler leaves: steps, operators of the CPU, and how the dataset's pipeline did. One recording a device."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from summarykit.profiler.parsers.mindspore import cpu_ops, dataset, places, tlv
+from summarykit.profiler.parsers.mindspore import cpu_ops, dataset, places, step_trace, tlv
 from summarykit.profiler.recording import Recording
 
 _OP_RANGE = "mindspore.op_range"
 _NAMES = re.compile(
     r"(?:pipeline_profiling|device_queue_profiling|dataset_iterator_profiling|minddata_cpu_utilization|cpu_op_execute_timestamp|cpu_op_type_info"
-    r"|cpu_op_detail_info)_(?P<device>\d+)\.(?:json|txt|csv)(?:\.gz)?$"
+    r"|cpu_op_detail_info|step_trace_raw)_(?P<device>\d+)(?:_detail_time)?\.(?:json|txt|csv)(?:\.gz)?$"
 )
 
 
@@ -46,6 +46,7 @@ def _read(path: Path, device: int) -> Recording:
     spans = cpu_ops.spans(path, device, skipped)
     if ranges and not len(spans):
         spans = tlv.spans([ranges], skipped, device)
-    tables = {**cpu_ops.tables(path, device, skipped), **dataset.tables(path, device, skipped)}
+    steps = step_trace.steps(path, device, skipped)
+    tables = {"steps": steps, **cpu_ops.tables(path, device, skipped), **dataset.tables(path, device, skipped)}
     tables = {name: table for name, table in tables.items() if table.rows}
     return Recording("mindspore", path, spans, tables, rank=device, meta={"device": device}, skipped=+skipped)
