@@ -9,13 +9,16 @@ from summarykit.profiler.advice.evidence import NOTICEABLE
 from summarykit.profiler.analysis.report import Report
 from summarykit.profiler.sheet import number
 
+_LEAST = 500.0
+"""Milliseconds: what warms up in less is over before anyone looks."""
+
 
 def check(report: Report) -> Iterator[Advice]:
     """Say so where they took a share of the whole recording."""
     for profile in report.last[:1]:
         times = profile.step_times
         extra = times.get("first_extra", 0.0)
-        if not times.get("first") or extra <= NOTICEABLE * float(profile.steps["duration"].sum()):
+        if not times.get("first") or extra < max(_LEAST, NOTICEABLE * float(profile.steps["duration"].sum())):
             continue
         input_wait = profile.phases["data wait"][: times["first"]].sum()
         yield Advice(
