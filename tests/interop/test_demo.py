@@ -73,15 +73,7 @@ def test_the_viewers_show_the_same_series(seen):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_the_scalars_shown_are_those_read_back(demo, seen, way):
-    run = Run(str(demo[0]))
-    series = {tag: points for (kind, tag), points in seen[way].items() if kind == "scalar"}
-    assert len(series) >= 2
-    for tag, points in series.items():
-        ours = run.scalars(tag)
-        assert ours.step.tolist() == sorted(points)
-        shown = [views.number(points[step]["value"]) for step in ours.step.tolist()]
-        np.testing.assert_array_equal(shown, ours.value.astype("f4").astype("f8"))
-        np.testing.assert_array_equal([points[step]["wall_time"] for step in ours.step.tolist()], ours.wall_time)
+    views.expect_scalars(Run(str(demo[0])), seen[way])
 
 
 def test_the_training_went_well(demo):

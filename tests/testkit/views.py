@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from summarykit import Run
+
 View = dict[tuple[str, str], dict[int, Any]]
 
 
@@ -55,3 +57,15 @@ def _by_step(points: Iterable[dict[str, Any]]) -> dict[int, Any]:
 
 def steps(view: View) -> dict[tuple[str, str], list[int]]:
     return {series: sorted(points) for series, points in view.items()}
+
+
+def expect_scalars(run: Run, view: View) -> None:
+    """All scalars of a run are shown, with all steps, times and values (in MindInsight's and TensorBoard's 32 bits)."""
+    shown = {tag: points for (kind, tag), points in view.items() if kind == "scalar"}
+    assert shown.keys() == set(run.tags()["scalar"])
+    for tag, points in shown.items():
+        ours = run.scalars(tag)
+        steps = ours.step.tolist()
+        assert steps == sorted(points)
+        np.testing.assert_array_equal([number(points[step]["value"]) for step in steps], ours.value.astype("f4").astype("f8"))
+        np.testing.assert_array_equal([points[step]["wall_time"] for step in steps], ours.wall_time)
