@@ -26,6 +26,7 @@ from summarykit import Loop, Profiler
 from summarykit.profiler.analysis import Report
 
 RULES = {"load": ("single_threaded", "data_wait"), "sync": ("sync",), "logging": ("logging",), "pause": ("gc",), "batch": ("tiny_batches",)}
+CAUSES = {"load": "data wait", "sync": "sync", "logging": "logging", "pause": "gc"}
 SLEEPS = ("load", "sync", "logging")
 LARGER = 8
 
@@ -212,12 +213,17 @@ def _pair(train: Callable[[Setting, str, int], Report], fault: str, setting: Set
         found = next((advice for advice in before.advice if advice.rule in RULES[fault]), None)
         if found is None:
             return float("nan"), float("nan")
-        if fault == "batch":    # larger batches share other faults, too: what is gained by that was not promised
-            alone = replace(setting, load=0.0, sync=0.0, logging=0.0, pause=0)
-            larger = train(followed(alone, fault, found), directory, steps)
-            return found.gain_ms, step_time(train(alone, directory, steps), fault) - step_time(larger, fault) / LARGER
         after = train(followed(setting, fault, found), directory, steps)
+    if fault == "batch":    # larger batches share other faults, too: what is gained by that was not promised
+        others = [cause for name, cause in CAUSES.items() if getattr(setting, name)]
+        return found.gain_ms, _without(before, others) - _without(after, others) / LARGER
     return found.gain_ms, step_time(before, fault) - step_time(after, fault)
+
+
+def _without(report: Report, causes: list[str]) -> float:
+    """The median of the usual steps without what is due to other faults, in ms."""
+    found = report.profiles[0].causes
+    return median((found["total"] - sum(found[name] for name in causes)).tolist())
 
 
 def false_alarms(loop: str, steps: int = 60) -> list[str]:

@@ -87,7 +87,7 @@ class _Clock:
         self._spend("logging", Category.PHASE, of.logging)
         self._spend("", Category.PHASE, of.written, WRITES)
         if of.workers:    # the batch after this one is loaded meanwhile
-            self._spend("data wait", Category.PHASE, max(of.load / of.workers - (self.now - begun), 0.7), MAIN)
+            self._spend("data wait", Category.PHASE, max(of.load / of.workers - (self.now - begun), 1.2), MAIN)
 
     def _operators(self) -> None:
         of = self._training

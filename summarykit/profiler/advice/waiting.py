@@ -14,9 +14,9 @@ from summarykit.profiler.analysis.report import Report
 from summarykit.profiler.sheet import number
 
 MOST_WORKERS = 16
-_FETCHING = (0.7, 0.01)
-"""What is left where workers load: ms, and share of the wait without workers. In the recordings of ResNet-50 without and with workers that
-torch-tb-profiler comes with 1.2 of 59.3 ms are left; of a batch of 16 small images 0.7 ms (torch 2.13)."""
+_FETCHING = 1.2
+"""Milliseconds that are left of a wait where workers load: of 59 ms in the recordings of ResNet-50 without and with workers that
+torch-tb-profiler comes with; on a busy machine of batches of 16 small images, too (torch 2.13)."""
 
 
 def waits(report: Report) -> Profile | None:
@@ -38,7 +38,7 @@ def gained(profile: Profile, workers: float = np.inf) -> float:
     divided among them. To fetch a batch from a queue is left.
     """
     wait, step = cause(profile, "data wait"), step_time(profile)
-    left = max(step - wait + _FETCHING[0] + _FETCHING[1] * wait, wait / workers, _computing(profile))
+    left = max(step - wait + _FETCHING, wait / workers, _computing(profile))
     return max(step - left, 0.0)
 
 

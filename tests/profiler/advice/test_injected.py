@@ -16,7 +16,7 @@ from summarykit.profiler.analysis import analyse, compare
 from summarykit.profiler.recording import Table
 
 HEALTHY = Training()
-SIZES = {"load": (0.2, 3.0), "sync": (0.15, 2.0), "logging": (0.15, 2.0), "pause": (1.0, 10.0)}
+SIZES = {"load": (0.5, 3.0), "sync": (0.15, 2.0), "logging": (0.15, 2.0), "pause": (1.0, 10.0)}
 """Strengths, as shares of a healthy step."""
 RULES = {"load": "single_threaded", "sync": "sync", "logging": "logging", "pause": "gc"}
 

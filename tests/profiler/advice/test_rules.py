@@ -46,7 +46,7 @@ def test_a_host_that_waits_at_the_end_only_is_not_told():
 
 def test_more_workers_where_there_are_some():
     found = advice_on(Training(load=60.0, workers=2).recorded())
-    assert "num_workers above 2" in found["data_wait"].change
+    assert "more workers than num_workers=2" in found["data_wait"].change
     assert "single_threaded" not in found
 
 
