@@ -14,6 +14,7 @@ NEEDS = {
     "lightning_digits": ("sklearn", "torch", "lightning"),
     "offload": ("sklearn", "torch"),
     "torch_watch": ("sklearn", "torch"),
+    "profile_torch": ("torch",),
     "digits": ("sklearn",),
     "landscape_lenet": ("sklearn", "torch"),
     "landscape_resnet": ("sklearn", "torch"),
