@@ -14,7 +14,7 @@ from summarykit.profiler.sheet import number
 
 LARGER = 8
 """Times as large a batch is what the advice promises its gain for: of the time for as many samples as a step has now."""
-_MOST = 0.5
+_MOST = 0.6
 
 
 def check(report: Report) -> Iterator[Advice]:
