@@ -81,7 +81,9 @@ class Spans:
 
     def of(self, *categories: Category) -> Array:
         """Which spans are of these categories: bool, shape ``[n]``."""
-        return np.isin(self.category, [int(category) for category in categories])
+        chosen = np.zeros(256, np.bool_)
+        chosen[list(categories)] = True
+        return chosen[self.category]
 
 
 class Table(dict[str, Array]):

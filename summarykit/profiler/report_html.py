@@ -57,10 +57,11 @@ def _name(report: Report, profile: Profile) -> str:
 
 
 def _tables(profile: Profile, several: str) -> Iterator[str]:
+    part = f" in the first {profile.traced} steps" if profile.traced < profile.steps.rows else ""
     for side in ("host", "device"):
         found = profile.operators
         chosen = found["side"] == side if found.rows else np.empty(0, np.bool_)
-        yield _section(f"Operators of the {side}, ms{several}", _table(_chosen(found, chosen), {"side"}))
+        yield _section(f"Operators of the {side}{part}, ms{several}", _table(_chosen(found, chosen), {"side"}))
     yield _section(f"Input pipeline, ms an item{several}", _table(profile.pipeline))
     yield _section(f"Devices, ms{several}", _table(profile.devices))
     yield _section(f"Idle between kernels, ms{several}", _table(profile.idle))

@@ -120,8 +120,7 @@ _CAUSES = {
 
 
 def _operators(profile: Profile) -> Iterator[str]:
-    traced = profile.recording.meta.get("collected", {}).get("kineto", {}).get("steps", 0)
-    part = f" in the first {traced} steps" if 0 < traced < profile.steps.rows else ""
+    part = f" in the first {profile.traced} steps" if profile.traced < profile.steps.rows else ""
     for side in ("host", "device"):
         found = profile.operators
         chosen = [row for row in range(found.rows) if found["side"][row] == side][:_TOP]

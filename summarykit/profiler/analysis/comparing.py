@@ -105,7 +105,7 @@ def _operators(before: Report, after: Report) -> Table:
 
 def _by_operator(report: Report) -> dict[tuple[str, str], float]:
     profile = report.last[0]
-    found, count = profile.operators, max(profile.steps.rows, 1)
+    found, count = profile.operators, max(profile.traced, 1)
     times: dict[tuple[str, str], float] = {}
     for name, side, time in zip(*(found.get(column, ()) for column in ("name", "side", "self")), strict=True):
         times[name, side] = times.get((name, side), 0.0) + float(time) / count

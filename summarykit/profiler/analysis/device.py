@@ -52,7 +52,7 @@ def split(recording: Recording, steps: Table) -> Table:
         "data": spans.of(Category.DATA),
         "host": spans.of(Category.HOST_OP, Category.USER) & ~device,
     }
-    found = shares({name: covered(spans, chosen) for name, chosen in roles.items()}, steps["start"], steps["end"])
+    found = shares(((name, covered(spans, chosen)) for name, chosen in roles.items()), steps["start"], steps["end"])
     return Table(step=steps["step"], **{name: time / 1e6 for name, time in found.items()}, total=steps["duration"])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,9 +74,11 @@ class Intervals:
     def _where(self, other: Intervals, state: int) -> Intervals:
         """The moments of that state: 1 in this set only, 2 in the other only, 3 in both."""
         time = np.concatenate([self.start, self.end, other.start, other.end])
-        change = np.repeat([1, -1, 2, -2], [len(self), len(self), len(other), len(other)])
+        change = np.repeat(np.array([1, -1, 2, -2], np.int8), [len(self), len(self), len(other), len(other)])
         order = np.argsort(time, kind="stable")
-        time, now = time[order], np.cumsum(change[order])
+        now = np.cumsum(change[order], dtype=np.int8)    # millions of these are what an analysis needs its memory for
+        time = time[order]
+        del order, change
         held: Array = (now[:-1] == state) & (time[1:] > time[:-1])
         return Intervals.union(time[:-1][held], time[1:][held])
 
@@ -83,11 +86,11 @@ class Intervals:
 NEVER = Intervals(np.empty(0, np.int64), np.empty(0, np.int64))
 
 
-def shares(roles: dict[str, Intervals], start: Ints, end: Ints) -> dict[str, Ints]:
+def shares(roles: Mapping[str, Intervals] | Iterable[tuple[str, Intervals]], start: Ints, end: Ints) -> dict[str, Ints]:
     """Split windows among roles, every moment to one of them: the first that has it.
 
     Args:
-        roles: sets by name, the most important first.
+        roles: sets by name, the most important first; or pairs of name and set, of which only one need be there at a time.
         start: int64 nanoseconds, shape ``[windows]``: where each window begins.
         end: where each ends.
 
@@ -95,7 +98,7 @@ def shares(roles: dict[str, Intervals], start: Ints, end: Ints) -> dict[str, Int
         Nanoseconds of each role in each window, and ``"other"`` for what no role has.
     """
     taken, found = NEVER, {}
-    for name, role in roles.items():
+    for name, role in roles.items() if isinstance(roles, Mapping) else roles:
         found[name] = (role - taken).within(start, end)
         taken |= role
     return found | {"other": end - start - taken.within(start, end)}

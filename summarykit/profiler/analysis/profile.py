@@ -72,6 +72,14 @@ class Profile:
         """The steps without the long ones at the beginning."""
         return Table({name: column[self.step_times.get("first", 0) :] for name, column in self.steps.items()})
 
+    @property
+    def traced(self) -> int:
+        """Of how many steps the operators are known: PyTorch's trace ends before a long window does."""
+        collected = self.recording.meta.get("collected")
+        trace = collected.get("kineto") if isinstance(collected, dict) else None
+        told = trace.get("steps") if isinstance(trace, dict) else None
+        return min(told, self.steps.rows) if isinstance(told, int) and told > 0 else self.steps.rows
+
     @cached_property
     def causes(self) -> Table:
         """What each of the usual steps waits for and need not; see ``causes.causes``."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from summarykit.profiler.parsers.columns import Growing
 from summarykit.profiler.parsers.trace_times import MOST, is_time
 from summarykit.shapes import Floats
 
@@ -46,17 +47,16 @@ class Rows:
         Args:
             width: numbers in a row.
         """
-        self._parts = [np.empty((width, 0))]
+        self._columns = Growing(*[np.float64] * width)
 
     def add(self, first: Sequence[float], arguments: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
         """Add rows: a number each and the arguments of these names, NaN for what is no number."""
         if len(first):
-            columns = [_numbers([each.get(name, nan) for each in arguments]) for name in names]
-            self._parts.append(np.array([np.array(first, np.float64), *columns]))
+            self._columns.add(np.array(first, np.float64), *(_numbers([each.get(name, nan) for each in arguments]) for name in names))
 
     def columns(self) -> list[Floats]:
-        """The columns, float64."""
-        return list(np.concatenate(self._parts, axis=1))
+        """The columns, float64; there are no rows afterwards."""
+        return self._columns.take()
 
 
 def _numbers(values: list[Any]) -> Floats:

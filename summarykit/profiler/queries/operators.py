@@ -155,7 +155,7 @@ KINDS: dict[str, Kind] = {
     "gpu_cuda_activity": Kind(
         ("name", "type", "op_full_name", "stream_id", "block_dim", "grid_dim", "occurrences", "total_duration", "avg_duration",
          "max_duration", "min_duration"),
-        _csv("gpu_activity_data_{}.csv", lambda row: [*row[:6], int(row[6]), *map(shown, row[7:11])]),
+        _csv("gpu_activity_data_{}.csv", lambda row: [*row[:6], int(row[6]), *(shown(row[place]) for place in range(7, 11))]),
     ),
     "cpu_op_type": Kind(
         ("op_type", "type_occurrences", "execution_frequency", "total_compute_time", "avg_time", "total_time_proportion"),
