@@ -117,7 +117,7 @@ def test_everything_comes_back(tmp_path, sample):
 def test_cut_anywhere_what_is_whole_is_read(tmp_path, sample):
     most = parsed(tmp_path, sample)
     before = -1
-    for length in range(0, len(sample), 23):
+    for length in range(0, len(sample), max(23, len(sample) // 200)):    # the names that other tests leave in this process make it long
         recording = parsed(tmp_path, sample[:length])
         assert not recording.meta["complete"]
         assert set(recording.skipped) <= {"cut at the end of the file"}
