@@ -54,6 +54,12 @@ assert len(run.scalars("loss")) == len(run.scalars("accuracy/train")) == 100
     assert run_script(block("writer example") + look, cwd=tmp_path).expect_success().stderr == ""
 
 
+def test_the_profile_example_runs_around_a_users_own_code(run_script, block, tmp_path):
+    pytest.importorskip("sklearn")
+    done = run_script(USERS_OWN + block("profile example"), cwd=tmp_path).expect_success()
+    assert "11 steps (10 to 20)" in done.stdout
+
+
 WATCHED = """
 import torch
 model, criterion = torch.nn.Linear(3, 1), torch.nn.MSELoss()
