@@ -39,7 +39,8 @@ class Growing:
         """Add rows, as columns of one length."""
         end = self._count + len(columns[0])
         if end > len(self._columns[0]):
-            self._columns = [self._larger(column, max(end, len(column) * 3 // 2)) for column in self._columns]
+            for place, column in enumerate(self._columns):    # one by one: no more than one is there twice
+                self._columns[place] = self._larger(column, max(end, len(column) * 3 // 2))
         for kept, column in zip(self._columns, columns, strict=True):
             kept[self._count : end] = column
         self._count = end

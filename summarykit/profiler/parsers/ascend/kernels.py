@@ -39,15 +39,16 @@ class Kernels:
     def spans(self, device: int) -> Spans:
         """All of them, by their starts; they are handed over, so that no more than one column is there twice."""
         start = _taken(self._start)
-        order = np.argsort(start, kind="stable")
-        start, duration = start[order], _taken(self._duration)[order]
+        order = np.argsort(start, kind="stable").astype(np.int32)
+        start.sort(kind="stable")
+        duration = _taken(self._duration)[order]
         start *= NANOSECONDS_PER_TICK
         duration *= NANOSECONDS_PER_TICK
         stream = _taken(self._stream)[order]
         names, name = self._names(stream, _taken(self._task)[order], _taken(self._name)[order])
         streams, lane = _numbered(stream)
         lanes = [Lane(device, int(number), f"Stream {number}", device=True, rank=device) for number in streams]
-        category, correlation = np.full(len(start), Category.KERNEL, np.uint8), np.full(len(start), -1, np.int64)
+        category, correlation = np.broadcast_to(np.uint8(Category.KERNEL), len(start)), np.broadcast_to(np.int64(-1), len(start))
         return Spans(start, duration, name, category, lane.astype(np.int32), correlation, names, lanes)
 
     def _names(self, stream: Array, task: Array, name: Array) -> tuple[list[str], Array]:
