@@ -36,15 +36,23 @@ class Steps:
         self._edge = self._epoch = 0
         self._by_loop = False
         self._told: int | None = None
+        self._training: Any = None
 
     def start(self) -> None:
         """Have the loop's marks come here."""
         self._edge = perf_counter_ns()
+        self._training = MARKS.training()
         _watch((*_watching, self))
 
     def stop(self) -> None:
         """Let go of the marks."""
         _watch(tuple(steps for steps in _watching if steps is not self))
+
+    def takes(self, training: Any) -> bool:
+        """Whether a training's marks count here: not where it runs within an open step of another."""
+        if training is not self._training and (self.number is None or self._training is None or not self._training.in_step):
+            self._training = training
+        return training is self._training
 
     def waiting(self, phase: Any) -> None:
         """The loop goes for the next (micro-)batch of training."""
@@ -136,9 +144,10 @@ def _watch(watching: tuple[Steps, ...]) -> None:
 
 def _watched_next(batches: Iterator[Any], end: Any) -> Any:
     """What the loop gets its batches by."""
-    watching, phase = _watching, MARKS.phase
-    for steps in watching if phase is not None else ():
-        steps.waiting(phase)
+    training = MARKS.training()
+    watching = [steps for steps in _watching if training is not None and steps.takes(training)]
+    for steps in watching:
+        steps.waiting(training)
     try:
         return next(batches, end)
     finally:
@@ -147,6 +156,7 @@ def _watched_next(batches: Iterator[Any], end: Any) -> Any:
 
 
 def _begin(step: int) -> None:
-    if MARKS.phase is None or MARKS.phase.done + 1 == step:    # else it is a step of a training within a step
-        for steps in _watching:
+    training = MARKS.training()
+    for steps in _watching:
+        if steps.takes(training):
             steps.begin(step)

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from itertools import repeat
 from time import perf_counter
 from typing import Any
+from weakref import ref
 
 from summarykit.training.callbacks import CallbackList
 from summarykit.training.context import RunContext
@@ -127,6 +128,7 @@ class Training(Phase):
             accumulation: micro-batches of one step.
         """
         super().__init__(context, callbacks, dataset, done)
+        self._marked = ref(self)
         self.epoch = epoch
         self.update_due = True
         self._accumulation = accumulation
@@ -137,7 +139,7 @@ class Training(Phase):
         """The whole training, as a ``with`` block: the callbacks are entered and left, and ``status`` says how it ended."""
         params = self._params
         # Marked twice: the callbacks see on leaving how the run ended, and the run fails where one of them raises in that.
-        with MARKS.during(self), params.restored(*_HELD), params.marked(), self._callbacks.entered(), params.marked():
+        with MARKS.during(self._marked), params.restored(*_HELD), params.marked(), self._callbacks.entered(), params.marked():
             self.begin()
             try:
                 yield
@@ -230,6 +232,7 @@ class Training(Phase):
 
     def begin_step(self, batch: Any) -> None:
         """See ``Phase``."""
+        MARKS.training = self._marked
         MARKS.begin(self.done + 1)
         self._params["reported"] = {}
         self._params.pop("net_outputs", None)

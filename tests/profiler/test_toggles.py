@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections.abc import Iterator
 
@@ -10,6 +11,7 @@ import pytest
 from summarykit import CallbackList, Loop, Profiler, RunContext, StopAtEpoch, StopAtStep
 from summarykit.profiler.merging import recorded
 from summarykit.profiler.recording import Category
+from summarykit.training.marks import MARKS
 
 
 @pytest.fixture
@@ -142,8 +144,30 @@ def test_a_training_within_a_step_of_another_does_no_harm(profiler):
                 for _ in inner.steps():
                     inner.report(loss=0.0)
             loop.report(loss=1.0)
-    assert len(profiler.windows) == 1
-    assert steps(profiler)[0][-1] == 3
+    assert steps(profiler) == [[2, 3]]
+
+
+def test_a_training_that_was_left_without_an_end_does_no_harm(profiler):
+    """As frameworks leave one whose step raised: nobody tells of its end, and its objects may live on."""
+    left = Loop(train_dataset=range(3)).steps()
+    next(left)
+    with Loop(train_dataset=range(6), callbacks=[StopAtStep(3, 5, profiler=profiler)]) as loop:
+        for _ in loop.steps():
+            loop.report(loss=1.0)
+    assert steps(profiler) == [[3, 4, 5]]
+    left.close()
+
+
+def test_a_training_that_nobody_holds_is_not_kept():
+    loop = Loop(train_dataset=range(3))
+    with loop:
+        for _ in loop.steps():
+            loop.report(loss=1.0)
+            gone = MARKS.training
+            assert gone() is not None
+    del loop
+    gc.collect()
+    assert gone() is None
 
 
 class Hooks:
