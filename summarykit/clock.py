@@ -6,7 +6,6 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-
 BEAT_SECS = 15.0
 """So often, at least, the time of a run's lineage file moves on while its writer lives: its heartbeat."""
 

@@ -155,7 +155,16 @@ def browser() -> str:
 def in_browser(browser: str, file: Path, script: str) -> str:
     """The page's title after a script ran in it; an error in the page becomes the title."""
     watch = "<script>addEventListener('error', event => { document.title = 'error: ' + event.message; });</script>"
-    late = f"<script>setTimeout(() => {{ document.title = String((() => {{ {script} }})()); }}, 200);</script>"
+    late = f"""<script>
+        const once = () => {{ {script} }};
+        const attempt = left => {{
+          try {{ document.title = String(once()); }} catch (error) {{    // a busy browser may not have drawn yet
+            if (!left) throw error;
+            setTimeout(attempt, 30, left - 1);
+          }}
+        }};
+        setTimeout(attempt, 200, 50);
+      </script>"""
     text = file.read_text(encoding="ascii")
     shown = file.with_name("shown.html")
     shown.write_text(text.replace("<title>", f"{watch}<title>", 1).replace("</body>", f"{late}</body>"), encoding="ascii")

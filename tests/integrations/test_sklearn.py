@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("sklearn", minversion="1.9")
 
+from joblib.externals.loky import get_reusable_executor
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import GridSearchCV
@@ -52,6 +53,14 @@ def test_iterations(tmp_path):
     assert run.histograms("coef_/auto").at(1).value.max != last.max
 
 
+@pytest.fixture
+def no_workers_left():
+    """joblib keeps its processes and their threads for the next search; other tests count theirs."""
+    yield
+    get_reusable_executor().shutdown(wait=True)
+
+
+@pytest.mark.usefixtures("no_workers_left")
 def test_a_search_is_recorded_by_candidates(tmp_path):
     search = GridSearchCV(LogisticRegression(max_iter=5), {"C": [0.001, 1, 10]}, cv=2, n_jobs=2)
     search.set_callbacks(SummaryCollector(tmp_path, collect_freq=1)).fit(X, Y)

@@ -111,8 +111,9 @@ class Finished:
 
 
 def children() -> list[psutil.Process]:
-    """Child processes of this one, but for the tracker that multiprocessing leaves behind when any test has used it."""
-    return [each for each in psutil.Process().children(recursive=True) if "multiprocessing" not in " ".join(each.cmdline())]
+    """Child processes of this one, but for the trackers that multiprocessing and joblib leave behind when any test has used them."""
+    found = psutil.Process().children(recursive=True)
+    return [each for each in found if not any("multiprocessing" in word or "resource_tracker" in word for word in each.cmdline())]
 
 
 class Baseline:
