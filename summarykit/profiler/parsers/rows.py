@@ -66,14 +66,19 @@ def int64(text: str) -> int:
     return number
 
 
-def csv_rows(text: str, skipped: Counter[str], what: str) -> Iterator[list[str]]:
-    """The rows of a csv file behind its header; where one is none the file ends, which is counted."""
-    reader = csv.reader(text.replace("\0", "").splitlines())
+def csv_lines(text: str, skipped: Counter[str], what: str) -> Iterator[list[str]]:
+    """The rows of a csv file, its header first; where one is none the file ends, which is counted."""
     try:
-        next(reader, None)
-        yield from reader
+        yield from csv.reader(text.replace("\0", "").splitlines())    # Python before 3.11 refuses NUL
     except csv.Error as error:
         skipped[f"{what} is no csv file any more: {error}"] += 1
+
+
+def csv_rows(text: str, skipped: Counter[str], what: str) -> Iterator[list[str]]:
+    """The same without the header."""
+    rows = csv_lines(text, skipped, what)
+    next(rows, None)
+    return rows
 
 
 def listed(content: Mapping[str, Any], key: str) -> list[Any]:
