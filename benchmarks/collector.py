@@ -1,6 +1,6 @@
 """What SummaryCollector costs the training thread a step: the same loop with it and without, in turn, in one process.
 
-python benchmarks/collector.py [--rounds 7]
+PYTHONPATH=. python benchmarks/collector.py [--rounds 7]
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,3 +57,21 @@ def trace(path: Path, events: Iterable[dict[str, Any]], **about: Any) -> Path:
 def complete(name: str, start: float, duration: float, category: str = "cpu_op", **fields: Any) -> dict[str, Any]:
     """A whole span as an event, times in µs."""
     return {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 1, "ts": start, "dur": duration, **fields}
+
+
+def expect_tables(tables: Mapping[str, Table]) -> None:
+    """Every table's columns have one length."""
+    for name, table in tables.items():
+        assert len({len(column) for column in table.values()}) <= 1, name
+
+
+def expect_sound(recordings: Iterable[Recording]) -> None:
+    """Whatever was read, it fits together: columns of one length, every number of a name or lane stands for one, all counts are counts."""
+    for each in recordings:
+        found = each.spans
+        columns = (found.start, found.duration, found.name, found.category, found.lane, found.correlation)
+        assert {len(column) for column in columns} == {len(found)}
+        assert all(0 <= number < len(found.names) for number in found.name.tolist())
+        assert all(0 <= number < len(found.lanes) for number in found.lane.tolist())
+        assert all(count > 0 for count in each.skipped.values())
+        expect_tables(each.tables)

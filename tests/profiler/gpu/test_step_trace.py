@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from testkit import recordings
 
 from summarykit.profiler.parsers import gpu_step_trace, read
 
@@ -62,4 +63,4 @@ def test_unfinished_steps_and_lines_that_are_none_are_counted(told):
 def test_any_text_does_no_harm(tmp_path_factory, text):
     path = tmp_path_factory.mktemp("any") / "step_trace_profiling_0.txt"
     path.write_text(text)
-    gpu_step_trace.parse(path)
+    recordings.expect_sound(gpu_step_trace.parse(path))

@@ -10,6 +10,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from testkit import recordings
 
 from summarykit.profiler.intermediate import render
 from summarykit.profiler.parsers import mindspore, read
@@ -60,7 +61,7 @@ def test_any_bytes_do_no_harm(tmp_path_factory, content):
     (folder / "mindspore.op_range").write_bytes(content)
     (folder / "cpu_op_execute_timestamp_0.txt").write_bytes(content)
     (folder / "cpu_op_detail_info_0.csv").write_bytes(content)
-    mindspore.parse(folder)
+    recordings.expect_sound(mindspore.parse(folder))
 
 
 def test_runs_of_operators(tmp_path):
