@@ -70,7 +70,7 @@ def viewer_python(name: str) -> Path:
 def mindinsight_client(shared: Path) -> Callable[..., clients.Verdict]:
     """``mindinsight_client(directory, *options)``: what MindInsight sees there; ``"--rest"`` asks its HTTP server."""
     python = viewer_python("mindinsight")
-    return lambda directory, *options: clients.ask(python, shared / "clients/read_with_mindinsight.py", directory, *options)
+    return lambda directory, *options: clients.mindinsight(python, shared / "clients/read_with_mindinsight.py", directory, *options)
 
 
 @pytest.fixture(scope="session")
