@@ -51,7 +51,7 @@ fill(record, "parent", 200, start=1)
 wait(*pids)
 record.close()
 """
-    done = run_script(START + code, tmp_path, timeout=30).expect_success()
+    done = run_script(START + code, tmp_path, timeout=90).expect_success()
     assert events.by_tag(tmp_path) == {"parent": series(201), "child0": series(200), "child1": series(200)}
     assert len(records.record_files(tmp_path)) == 6
     assert done.stderr == ""
@@ -74,7 +74,7 @@ thread.join()
 wait(*pids)
 assert record.stats()["dropped"] == {}
 """
-    run_script(START + code, tmp_path, timeout=60).expect_success()
+    run_script(START + code, tmp_path, timeout=90).expect_success()
     counts = Counter((p.kind, p.tag, p.step) for p in events.all_points(tmp_path))
     assert set(counts.values()) == {1}
     assert events.by_tag(tmp_path) == {"parent": series(6_000), **{f"child{k}": series(20) for k in range(8)}}
@@ -97,7 +97,7 @@ threads[0].start(); threads[0].join()
 wait(*pids)
 fill(record, "parent", 10, start=10)
 """
-    run_script(START + code, tmp_path, timeout=30).expect_success()
+    run_script(START + code, tmp_path, timeout=90).expect_success()
     assert events.by_tag(tmp_path) == {"parent": series(20), "child": series(20), "grandchild": series(10), "thread": series(10)}
 
 
@@ -110,7 +110,7 @@ def work():
 wait(child(work))
 fill(record, "parent", 100, start=100)
 """
-    run_script(START + code, tmp_path, timeout=30).expect_success()
+    run_script(START + code, tmp_path, timeout=90).expect_success()
     assert events.scalars(tmp_path, "parent") == series(200)
     assert events.scalars(tmp_path, "child") == series(100)
 
@@ -129,7 +129,7 @@ wait(child(work))
 assert record.record(100)
 assert record.flush() and record.stats()["recorded"] == 101, record.stats()
 """
-    run_script(START + code, tmp_path, timeout=30).expect_success()
+    run_script(START + code, tmp_path, timeout=90).expect_success()
     assert events.by_tag(tmp_path) == {"parent": series(100), "pending": [(0, 1.0)], "child": series(1)}
 
 
@@ -138,10 +138,10 @@ def test_a_child_of_a_closed_record(run_script, tmp_path):
 fill(record, "parent", 10); record.close()
 def work():
     record.add_value("scalar", "child", 1.0); assert record.record(1) is False
-    begun = time.monotonic(); record.flush(); record.close(); assert time.monotonic() - begun < 1
+    begun = time.monotonic(); record.flush(); record.close(); assert time.monotonic() - begun < 20
 wait(child(work))
 """
-    run_script(START + code, tmp_path, timeout=30).expect_success()
+    run_script(START + code, tmp_path, timeout=90).expect_success()
     assert events.both(tmp_path) == series(10)
 
 
@@ -154,7 +154,7 @@ again = pickle.loads(pickle.dumps(record))
 fill(again, "copy", 1, start=100); again.close()
 wait(child(lambda: (fill(record, "child", 1, start=100), record.close())))
 """
-    run_script(START + code, tmp_path, timeout=30).expect_success()
+    run_script(START + code, tmp_path, timeout=90).expect_success()
     purges = {path.name: events.purges(path) for path in events.files(tmp_path, "tensorboard")}
     assert sorted(purges.values(), key=len) == [[events.LAST_STEP], [events.LAST_STEP], [events.LAST_STEP, 100]]
 
@@ -191,7 +191,7 @@ fill(record, "parent", 10, start=10)
 for process in processes:
     process.join(30); assert process.exitcode == 0, process.exitcode
 """
-    done = run_script(targets + START + code, tmp_path / "run", timeout=60).expect_success()
+    done = run_script(targets + START + code, tmp_path / "run", timeout=90).expect_success()
     assert events.by_tag(tmp_path / "run") == {"parent": series(20), "child0": series(10), "child1": series(10)}
     done.expect_nothing_left()
 
@@ -221,7 +221,7 @@ with context.Pool(2) as pool:
     pool.close(); pool.join()
 time.sleep(0.5)
 """
-    done = run_script(targets + START + code, tmp_path / "run", timeout=60).expect_success()
+    done = run_script(targets + START + code, tmp_path / "run", timeout=90).expect_success()
     for tag in ("daemon", "pool0", "pool1", "pool2", "pool3"):
         assert events.scalars(tmp_path / "run", tag) == series(10), tag
     done.expect_nothing_left()
@@ -249,7 +249,7 @@ loader = DataLoader(data.Numbers(record), num_workers=2, batch_size=2)
 assert sum(len(batch) for batch in loader) == 16
 fill(record, "parent", 5, start=5)
 """
-    done = run_script(START + code, tmp_path / "run", timeout=60).expect_success()
+    done = run_script(START + code, tmp_path / "run", timeout=90).expect_success()
     found = events.by_tag(tmp_path / "run")
     assert sorted(found["item"]) == series(16)
     assert found["parent"] == series(10)
@@ -262,7 +262,7 @@ threads = [threading.Thread(target=fill, args=(record, f"thread{k}", 1000)) for 
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 """
-    run_script(START + code, tmp_path, timeout=30).expect_success()
+    run_script(START + code, tmp_path, timeout=90).expect_success()
     assert events.by_tag(tmp_path) == {f"thread{k}": series(1000) for k in range(8)}
 
 
@@ -279,7 +279,7 @@ wait(child(lambda: things.get("slow")))
 thread.join()
 """
     (tmp_path / "slow_module.py").write_text("import time; time.sleep(0.7); THING = 1")
-    run_script(START + code, tmp_path / "run", timeout=30).expect_success()
+    run_script(START + code, tmp_path / "run", timeout=90).expect_success()
 
 
 def test_a_child_that_goes_on_as_a_program_of_its_own(run_script, tmp_path):
@@ -293,5 +293,5 @@ if pid == 0:
 fill(record, "parent", 50, start=50)
 assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 3
 """
-    run_script(START + code, tmp_path, timeout=30).expect_success()
+    run_script(START + code, tmp_path, timeout=90).expect_success()
     assert events.by_tag(tmp_path) == {"parent": series(100), "child": series(50)}

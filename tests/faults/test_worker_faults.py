@@ -89,7 +89,7 @@ wait_for_worker(record, 3)
 record.close()
 assert record.stats()["dropped"] == {{}}, record.stats()
 """
-    done = run_script(START + code, tmp_path, timeout=60).expect_success()
+    done = run_script(START + code, tmp_path, timeout=90).expect_success()
     expect_all(tmp_path, 60)
     assert done.stderr.count("a worker process ended") == 1
     done.expect_nothing_left()
@@ -121,7 +121,7 @@ print(step, flush=True)
     time.sleep(0.2)
     for signum in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         os.killpg(trainer.pid, signum)
-    out, err = trainer.communicate(timeout=60)
+    out, err = trainer.communicate(timeout=90)
     assert trainer.returncode == 0, err
     expect_all(tmp_path, int(out))
     assert scripts.wait_until_gone(script.token, 5) == []
@@ -155,7 +155,7 @@ time.sleep(0.02)
     while psutil.Process(trainer.pid).status() != psutil.STATUS_ZOMBIE and time.monotonic() < deadline:
         time.sleep(0.02)
     workers = [process for process in scripts.bearers(script.token) if any("boot.py" in argument for argument in process.cmdline())]
-    assert psutil.wait_procs(workers, timeout=60)[1] == []
+    assert psutil.wait_procs(workers, timeout=90)[1] == []
     expect_some(tmp_path, 10)
 
 
@@ -165,7 +165,7 @@ wait_for_worker(record)
 for step in range(1, 31):
     one_step(record, step)
 """
-    done = run_script(START + code, tmp_path, timeout=60).expect_success()
+    done = run_script(START + code, tmp_path, timeout=90).expect_success()
     expect_all(tmp_path, 30)
     assert done.stderr == ""
     done.expect_nothing_left()
@@ -178,7 +178,7 @@ for step in range(1, 31):
     one_step(record, step)
 raise SystemExit(7)
 """
-    done = run_script(START + code, tmp_path, timeout=60)
+    done = run_script(START + code, tmp_path, timeout=90)
     assert done.returncode == 7
     expect_all(tmp_path, 30)
     done.expect_nothing_left()
@@ -203,7 +203,7 @@ for step in range(1, 21):
 record.close()
 assert record.stats()["dropped"] == {}, record.stats()
 """
-    done = run_script(START + code, tmp_path, timeout=60).expect_success()
+    done = run_script(START + code, tmp_path, timeout=90).expect_success()
     expect_all(tmp_path, 20)
     assert done.stderr.count("no memory to share with worker processes") == 1
     assert len(done.stderr.splitlines()) == 1
@@ -217,7 +217,7 @@ for step in range(1, 11):
     one_step(record, step)
 record.close()
 """
-    done = run_script(START + code, tmp_path, timeout=60).expect_success()
+    done = run_script(START + code, tmp_path, timeout=90).expect_success()
     expect_all(tmp_path, 10)
     assert done.stderr.count("/no/such/python") == 1
     assert len(done.stderr.splitlines()) == 1
@@ -300,7 +300,7 @@ for step in range(1, 101):
 record.close()
 assert record.stats()["dropped"] == {}, record.stats()
 """
-    run_script(START + code, tmp_path, timeout=60).expect_success()
+    run_script(START + code, tmp_path, timeout=90).expect_success()
     run = Run(tmp_path)
     steps = [float(step) for step in range(1, 101)]
     assert [point.value.min for point in run.histograms("h")] == [point.value.max for point in run.histograms("h")] == steps

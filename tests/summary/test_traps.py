@@ -369,7 +369,7 @@ def test_7_1_no_value_ends_the_writer(case, tmp_path):
             record.add_value(kind, "case", value)
             assert record.record(step) is (case in HARD)
         assert record.flush()
-    assert time.monotonic() - begun < 20
+    assert time.monotonic() - begun < 60
     assert events.both(tmp_path, "good") == [(step, float(step)) for step in range(50)]
     assert len([point for point in events.all_points(tmp_path) if point.tag == "case"]) == (50 if case in HARD else 0)
 
@@ -427,7 +427,7 @@ with SummaryRecord(sys.argv[1]) as record:
     os.kill(os.getpid(), signal.SIGINT)
     while True: pass
 """
-    done = run_script(code, tmp_path, timeout=20)
+    done = run_script(code, tmp_path, timeout=90)
     assert done.returncode == -signal.SIGINT
     assert events.both(tmp_path) == [(step, float(step)) for step in range(200)]
 
@@ -478,7 +478,7 @@ with SummaryRecord(sys.argv[1]) as record:
 assert dict(os.environ) == before
 assert not any(name.startswith("google.protobuf") for name in sys.modules)
 """
-    run_script(code, tmp_path, timeout=20).expect_success()
+    run_script(code, tmp_path, timeout=90).expect_success()
 
 
 def test_7_18_a_script_without_a_main_guard_runs_once(run_script, tmp_path):
@@ -494,7 +494,7 @@ record.close()
 """
     script = tmp_path / "script.py"
     script.write_text(code)
-    done = run_script(f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')", timeout=30).expect_success()
+    done = run_script(f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')", timeout=90).expect_success()
     assert done.stdout == "script\n"
 
 

@@ -121,7 +121,7 @@ def test_block_gives_up_once_and_then_drops_at_once():
     fill(some)
     start = time.monotonic()
     assert not any(some.put(scalars(1)) for _ in range(200))
-    assert buffers.LONGEST_WAIT <= time.monotonic() - start < 4 * buffers.LONGEST_WAIT
+    assert buffers.LONGEST_WAIT <= time.monotonic() - start < 40 * buffers.LONGEST_WAIT    # two hundred of them if each call waited
 
 
 def test_arrays_are_bounded_in_bytes():
