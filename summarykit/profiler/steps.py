@@ -10,7 +10,8 @@ from typing import Any
 from summarykit.profiler.collectors.collector import StepListener
 from summarykit.profiler.phases import DATA_WAIT
 from summarykit.profiler.tape import Tape
-from summarykit.training.marks import MARKS, unwatched
+from summarykit.training.marks import MARKS
+from summarykit.training.phase import Training
 
 
 class Steps:
@@ -41,7 +42,7 @@ class Steps:
     def start(self) -> None:
         """Have the loop's marks come here."""
         self._edge = perf_counter_ns()
-        self._training = MARKS.training()
+        self._training = MARKS.training
         _watch((*_watching, self))
 
     def stop(self) -> None:
@@ -132,6 +133,7 @@ class Steps:
 
 
 _watching: tuple[Steps, ...] = ()
+_begin_step = Training.begin_step
 
 
 def _watch(watching: tuple[Steps, ...]) -> None:
@@ -139,24 +141,23 @@ def _watch(watching: tuple[Steps, ...]) -> None:
     global _watching
     _watching = watching
     MARKS.next = _watched_next if watching else next
-    MARKS.begin = _begin if watching else unwatched
+    Training.begin_step = _watched_begin if watching else _begin_step    # type: ignore[method-assign,assignment]
 
 
-def _watched_next(batches: Iterator[Any], end: Any) -> Any:
+def _watched_next(batches: Iterator[Any], training: Any) -> Any:
     """What the loop gets its batches by."""
-    training = MARKS.training()
-    watching = [steps for steps in _watching if training is not None and steps.takes(training)]
+    watching = [steps for steps in _watching if steps.takes(training)]
     for steps in watching:
         steps.waiting(training)
     try:
-        return next(batches, end)
+        return next(batches, training)
     finally:
         for steps in watching:
             steps.fetched()
 
 
-def _begin(step: int) -> None:
-    training = MARKS.training()
+def _watched_begin(training: Training, batch: Any) -> None:
     for steps in _watching:
         if steps.takes(training):
-            steps.begin(step)
+            steps.begin(training.done + 1)
+    _begin_step(training, batch)

@@ -1,4 +1,4 @@
-"""Where a loop stands, told to whoever watches the time: while nobody does, that costs a look and an empty call a step."""
+"""Where a loop stands, told to whoever watches the time: while nobody does, that costs a look at an attribute in each step."""
 
 from __future__ import annotations
 
@@ -11,35 +11,37 @@ def unwatched(*_: Any) -> None:
     """What a mark is while nobody watches."""
 
 
-def _no_training() -> None:
-    return None
-
-
 class Marks:
-    """What the loop of a training calls; the profiler puts its own functions here while a window is open.
+    """What the loop of a training tells of itself.
+
+    That a step begins needs no mark: whoever wants to know puts a method of its own in the place of ``Training.begin_step``.
 
     Attributes:
-        next: how the loop gets the next (micro-)batch: the built-in function, or one that does the same.
-        begin: called with the number of a step of training that begins.
-        training: gives the training that began a step last, or began itself; None where it is gone. (Held weakly: one that its user
-            left without an end must not keep a model in memory.)
+        next: how the loop gets the next (micro-)batch: the built-in function, or one that does the same. It is called with the batches
+            and with what is to be given at their end, which is the training itself.
+        running: the trainings that run, the innermost last: one may run within a step of another. (Held weakly: one that its user left
+            without an end must not keep a model in memory.)
     """
 
-    __slots__ = ("begin", "next", "training")
+    __slots__ = ("next", "running")
 
     def __init__(self) -> None:
         self.next: Callable[[Any, Any], Any] = next
-        self.begin: Callable[[int], None] = unwatched
-        self.training: Callable[[], Any] = _no_training
+        self.running: list[Callable[[], Any]] = []
+
+    @property
+    def training(self) -> Any:
+        """The innermost training that runs; None where none does."""
+        return self.running[-1]() if self.running else None
 
     @contextmanager
     def during(self, training: Callable[[], Any]) -> Iterator[None]:
-        """While the block runs it is that training, then again the one before: a training may run within a step of another."""
-        before, self.training = self.training, training
+        """While the block runs, that training does, too."""
+        self.running.append(training)
         try:
             yield
         finally:
-            self.training = before
+            self.running.remove(training)
 
 
 MARKS = Marks()

@@ -128,7 +128,6 @@ class Training(Phase):
             accumulation: micro-batches of one step.
         """
         super().__init__(context, callbacks, dataset, done)
-        self._marked = ref(self)
         self.epoch = epoch
         self.update_due = True
         self._accumulation = accumulation
@@ -139,7 +138,7 @@ class Training(Phase):
         """The whole training, as a ``with`` block: the callbacks are entered and left, and ``status`` says how it ended."""
         params = self._params
         # Marked twice: the callbacks see on leaving how the run ended, and the run fails where one of them raises in that.
-        with MARKS.during(self._marked), params.restored(*_HELD), params.marked(), self._callbacks.entered(), params.marked():
+        with MARKS.during(ref(self)), params.restored(*_HELD), params.marked(), self._callbacks.entered(), params.marked():
             self.begin()
             try:
                 yield
@@ -192,10 +191,11 @@ class Training(Phase):
         params, batches = self._params, iter(dataset)
         params.setdefault("data_wait", 0.0)
         while True:
+            fetch = MARKS.next
             begun = perf_counter()
-            batch = MARKS.next(batches, _END)
+            batch = fetch(batches, self)    # the end is told by what is no batch: so whoever watches knows whose batches they are
             params["data_wait"] += perf_counter() - begun
-            if batch is _END:
+            if batch is self:
                 return
             yield batch
 
@@ -232,8 +232,6 @@ class Training(Phase):
 
     def begin_step(self, batch: Any) -> None:
         """See ``Phase``."""
-        MARKS.training = self._marked
-        MARKS.begin(self.done + 1)
         self._params["reported"] = {}
         self._params.pop("net_outputs", None)
         super().begin_step(batch)

@@ -10,6 +10,7 @@ import threading
 from summarykit import CallbackList, Profiler
 from summarykit.profiler.controller import no_phase
 from summarykit.training.marks import MARKS, unwatched
+from summarykit.training.phase import Training
 
 
 def own_threads() -> int:
@@ -17,11 +18,12 @@ def own_threads() -> int:
 
 
 def test_off_is_a_shared_function_that_does_nothing(tmp_path):
+    begin_step = Training.begin_step
     profiler = Profiler(tmp_path, start_profile=False)
     assert profiler.step is profiler.step_begin is profiler.step_end is profiler.between is unwatched
     assert profiler.phase is no_phase
     assert profiler.phase("forward") is profiler.phase("backward")
-    assert MARKS.begin is unwatched
+    assert Training.begin_step is begin_step
     assert MARKS.next is next
     assert not list(tmp_path.iterdir())
 
@@ -29,7 +31,7 @@ def test_off_is_a_shared_function_that_does_nothing(tmp_path):
 def test_everything_is_as_before_after_a_window(tmp_path):
     def state() -> tuple[object, ...]:
         wrapped = builtins.print, logging.Logger.handle, vars(CallbackList)["fire"]
-        return *wrapped, list(gc.callbacks), MARKS.next, MARKS.begin, own_threads()
+        return *wrapped, list(gc.callbacks), MARKS.next, Training.begin_step, own_threads()
 
     before = state()
     profiler = Profiler(tmp_path)

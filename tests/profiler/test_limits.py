@@ -14,6 +14,7 @@ from summarykit import Profiler
 from summarykit.profiler.merging import recorded
 from summarykit.profiler.names import NAMES
 from summarykit.profiler.recording import Recording
+from summarykit.training.phase import Training
 
 LIMIT = 1 << 16
 
@@ -95,15 +96,15 @@ def test_limits_in_seconds(tmp_path, keep, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_full_window_is_said_and_its_hooks_are_gone(tmp_path, caplog, scale):
-    from summarykit.training.marks import MARKS, unwatched
-
+    begin_step = Training.begin_step
     caplog.set_level(logging.WARNING, "summarykit")
     profiler = Profiler(tmp_path, collectors=["gc"], max_bytes=LIMIT * scale)
     window = profiler.windows[-1]
+    assert Training.begin_step is not begin_step
     for _ in range(10_000 * scale):
         profiler.step()
     window._written()
-    assert MARKS.begin is unwatched
+    assert Training.begin_step is begin_step
     assert "reached its limit in bytes" in caplog.text
     profiler.stop()
     (recording,) = recorded(window.records)
