@@ -6,7 +6,7 @@ import importlib
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -18,6 +18,12 @@ T = TypeVar("T")
 _importing = threading.RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_importing.acquire, after_in_parent=_importing.release, after_in_child=_importing.release)
+
+
+def imported(module: str) -> Any:
+    """Import a module when it is needed, in whatever thread that is."""
+    with _importing:
+        return importlib.import_module(module)
 
 
 class Registry(Generic[T]):

@@ -18,12 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from summarykit.formats import affine, crc, framing, wire
-from summarykit.formats.chunk import EMPTY, Chunk, chunk
+from summarykit.formats.chunk import EMPTY, Chunk
 from summarykit.formats.crc_table import UInt32
+from summarykit.formats.scalar_event import EXACT_VALUE, number_key, records
 from summarykit.shapes import Floats, Ints
-
-EXACT_VALUE = 1000
-"""Field of ``Summary.Value`` that carries the float64 where float32 would round; viewers skip it."""
 
 _LONGEST_TAG = 200    # bytes; a longer one is encoded alone, so that it does not widen every row of the matrix
 _FEW = 24             # below so many records, one by one is cheaper than the matrix
@@ -51,14 +49,6 @@ def needs_exact(values: Floats) -> NDArray[np.bool_]:
         return (values.astype(np.float32) != values) & ~np.isnan(values)
 
 
-def payload(number_field: int, tag: bytes, step: int, wall_time: float, value: float) -> bytes:
-    """One event, the plain way: what the matrix must equal byte for byte."""
-    body = wire.data(1, tag) + wire.single(number_field, value)
-    if bool(needs_exact(np.array([value]))[0]):
-        body += wire.double(EXACT_VALUE, value)
-    return wire.data(5, wire.data(1, body)) + wire.integer(2, step) + wire.double(1, wall_time)
-
-
 @dataclass
 class _Family:
     """Templates of all tags for one length of the step's varint, with or without the exact value."""
@@ -81,7 +71,7 @@ class _Records:
     def rekey(self, old: int, new: int) -> None:
         """Turn the rows into those of the format that keeps the number in field ``new``, and complete their checksums."""
         end = self.rows.shape[1] - framing.FOOTER
-        difference = _number_key(old) ^ _number_key(new)
+        difference = number_key(old)[0] ^ number_key(new)[0]
         self.rows[:, self.key_column] ^= np.uint8(difference)
         self.crcs ^= affine.byte_table(end - 1 - self.key_column)[difference]
         self.rows[:, end:] = _as_bytes(affine.mask(self.crcs), "<u4")
@@ -106,7 +96,7 @@ class ScalarEncoder:
             return [EMPTY for _ in self.number_fields]
         ids = None if len(batch) < _FEW else self._look_up(batch.tags)
         if ids is None:
-            return [one_by_one(number_field, batch) for number_field in self.number_fields]
+            return one_by_one(self.number_fields, batch)
         return self._by_matrix(ids, batch)
 
     def _look_up(self, tags: Sequence[str]) -> Ints | None:
@@ -147,15 +137,12 @@ class ScalarEncoder:
         return family
 
 
-def one_by_one(number_field: int, batch: ScalarBatch) -> Chunk:
-    """Frame a batch the plain way."""
+def one_by_one(number_fields: Sequence[int], batch: ScalarBatch) -> list[Chunk]:
+    """Frame a batch the plain way: one chunk per format."""
     columns = batch.steps.tolist(), batch.wall_times.tolist(), batch.values.tolist()
-    payloads = (payload(number_field, tag.encode(), *rest) for tag, *rest in zip(batch.tags, *columns, strict=True))
-    return chunk([[framing.frame(each)] for each in payloads])
-
-
-def _number_key(number_field: int) -> int:
-    return wire.key(number_field, wire.FIXED32)[0]
+    rows = [records(number_fields, tag.encode(), *rest) for tag, *rest in zip(batch.tags, *columns, strict=True)]
+    ends = np.cumsum([len(row[0]) for row in rows])
+    return [Chunk([b"".join(column)], ends) for column in zip(*rows, strict=True)]
 
 
 def _template(number_field: int, tag: bytes, step_size: int, exact: bool) -> bytes:

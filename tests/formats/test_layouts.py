@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from summarykit.clock import Process
 from summarykit.formats import FORMATS, blobs
-from summarykit.formats.mindspore.layout import DATA_TYPES
+from summarykit.formats.mindspore.tensors import DATA_TYPES
 from summarykit.formats.origin import Origin, decode
 from summarykit.formats.proto.messages import message
 from summarykit.shapes import SCALAR_CLASS, Blob, Histogram, Image, LossLandscape, LossPath, Plugin, Point, Scalar, Tensor, strings

@@ -32,7 +32,7 @@ def batch(rows, tags):
 def test_matrix_equals_one_by_one(rows, tags):
     some = batch(rows, tags)
     for number_field, by_matrix in zip((3, 2, 5), ScalarEncoder([3, 2, 5]).encode(some), strict=True):
-        plainly = scalars.one_by_one(number_field, some)
+        (plainly,) = scalars.one_by_one([number_field], some)
         assert b"".join(by_matrix.data) == b"".join(plainly.data)
         assert by_matrix.ends.tolist() == plainly.ends.tolist()
 
@@ -73,7 +73,7 @@ def test_new_tags_join_known_ones():
     for count in (1, 3, 40):
         tags = ["t" * (1 + 4 * place) for place in range(count)]
         some = batch([(place, 1000 + place, 1.5, 0.1 * place) for place in range(64)], tags)
-        assert b"".join(encoder.encode(some)[0].data) == b"".join(scalars.one_by_one(3, some).data)
+        assert b"".join(encoder.encode(some)[0].data) == b"".join(scalars.one_by_one([3], some)[0].data)
 
 
 def test_a_very_long_tag_is_encoded_alone():

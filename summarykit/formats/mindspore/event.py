@@ -1,0 +1,64 @@
+"""Shapes as MindSpore's ``Event`` messages, scalars apart (schema: ``proto/summary.proto``)."""
+
+from __future__ import annotations
+
+import struct
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from summarykit.formats import blobs, wire
+from summarykit.formats.groups import values
+from summarykit.formats.mindspore import graph, landscape
+from summarykit.formats.mindspore.tensors import tensor
+from summarykit.shapes import Blob, Graph, Histogram, Image, LossLandscape, Plugin, Point, Shape, Tensor
+
+GRAPH, EVENT_TAG = 4, 1001    # of an event
+IMAGE, TENSOR, HISTOGRAM, LOSS_LANDSCAPE = 4, 8, 9, 10
+SUM_SQUARES, DTYPE = 1002, 1003
+
+
+def parts(point: Point) -> list[Any]:
+    """A point's event, as buffers."""
+    stamp = [wire.double(1, point.wall_time), wire.integer(2, point.step)]
+    if isinstance(point.value, Graph) and not point.value.beside:
+        return [*stamp, wire.data(GRAPH, graph.encode(point.value)), wire.text(EVENT_TAG, point.tag)]
+    found = (wire.nested(1, [wire.text(1, tag), *_value(shape)]) for tag, shape in values(point))
+    return [*stamp, *wire.nested(5, chain.from_iterable(found))]
+
+
+def _value(shape: Shape) -> list[Any]:
+    if isinstance(shape, Image):
+        return [wire.data(IMAGE, b"".join(_image(shape)))]
+    if isinstance(shape, Histogram):
+        return [wire.data(HISTOGRAM, histogram(shape)), wire.double(SUM_SQUARES, shape.sum_squares)]
+    if isinstance(shape, Tensor):
+        return [*wire.nested(TENSOR, tensor(shape)), *_recorded_dtype(shape)]
+    if isinstance(shape, LossLandscape):
+        return [wire.data(LOSS_LANDSCAPE, landscape.encode(shape))]
+    if isinstance(shape, Graph):
+        return blobs.encode(graph.as_blob(shape))
+    assert isinstance(shape, (Plugin, Blob)), f"{type(shape).__name__} is no value of an event"
+    return blobs.encode(shape)
+
+
+def _image(image: Image) -> list[bytes]:
+    return [wire.integer(1, image.height), wire.integer(2, image.width), wire.integer(3, image.channels), wire.data(4, image.encoded)]
+
+
+def histogram(shape: Histogram) -> bytes:
+    """A ``Summary.Histogram`` message."""
+    lefts, widths = shape.edges[:-1].tolist(), np.diff(shape.edges).tolist()
+    buckets = (
+        wire.data(1, struct.pack("<BdBdB", 0x09, left, 0x11, width, 0x18) + wire.varint(count))
+        for left, width, count in zip(lefts, widths, shape.counts.tolist(), strict=True)
+    )
+    counts = wire.integer(2, shape.nan) + wire.integer(3, shape.pos_inf) + wire.integer(4, shape.neg_inf)
+    totals = wire.double(5, shape.max) + wire.double(6, shape.min) + wire.double(7, shape.sum) + wire.integer(8, shape.count)
+    return b"".join(buckets) + counts + totals
+
+
+def _recorded_dtype(shape: Tensor) -> list[bytes]:
+    return [wire.text(DTYPE, shape.dtype)] if shape.dtype != shape.data.dtype.name else []
+
