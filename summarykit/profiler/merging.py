@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -103,17 +104,17 @@ def _add(home: Recording, other: Recording, shift: int) -> None:
 def joined(one: Spans, other: Spans, shift: int = 0) -> Spans:
     """Both in one; the times of ``other`` are moved by ``shift`` ns."""
 
-    def both(name: str, more: int = 0) -> Array:
+    def both(name: str, kind: type[np.integer[Any]], more: int = 0) -> Array:
         first, second = getattr(one, name), getattr(other, name)
-        return np.concatenate([first, second + more]).astype(first.dtype)
+        return np.concatenate([first, second.astype(kind) + kind(more)], dtype=kind)
 
     return Spans(
-        both("start", shift),
-        both("duration"),
-        both("name", len(one.names)),
-        both("category"),
-        both("lane", len(one.lanes)),
-        both("correlation"),
+        both("start", np.int64, shift),
+        both("duration", np.int64),
+        both("name", np.int32, len(one.names)),
+        both("category", np.uint8),
+        both("lane", np.int32, len(one.lanes)),
+        both("correlation", np.int64),
         [*one.names, *other.names],
         [*one.lanes, *other.lanes],
     )

@@ -56,12 +56,15 @@ class Lane:
 class Spans:
     """Stretches of time, as columns of one length; texts are kept once, in ``names``.
 
+    A recording may have ten million of them: what fits is kept in fewer bytes than are said here, so widen a column before it is reckoned
+    with alone.
+
     Attributes:
         start: int64 nanoseconds on the recording's clock.
-        duration: int64 nanoseconds, 0 for an instant.
-        name: int32 index into ``names``.
+        duration: int64 or int32 nanoseconds, 0 for an instant.
+        name: int32 or int16 index into ``names``.
         category: uint8, see ``Category``.
-        lane: int32 index into ``lanes``.
+        lane: int32 or int16 index into ``lanes``.
         correlation: int64, the same number for a launch and its kernel; -1 where there is none.
         names: the texts.
         lanes: the rows.

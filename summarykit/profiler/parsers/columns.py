@@ -28,7 +28,7 @@ class Growing:
     """Columns of one length that grow: in one piece each, since what lies in many small ones leaves holes in memory."""
 
     def __init__(self, *dtypes: type[np.generic]) -> None:
-        """Have no row yet, of columns of these types."""
+        """Have no row yet, of columns of these types; one of whole numbers becomes wider where a number does not fit."""
         self._columns = [np.empty(0, dtype) for dtype in dtypes]
         self._count = 0
 
@@ -39,22 +39,32 @@ class Growing:
         """Add rows, as columns of one length."""
         end = self._count + len(columns[0])
         if end > len(self._columns[0]):
-            for place, column in enumerate(self._columns):    # one by one: no more than one is there twice
-                self._columns[place] = self._larger(column, max(end, len(column) * 3 // 2))
-        for kept, column in zip(self._columns, columns, strict=True):
+            self._resize(max(end, len(self._columns[0]) * 5 // 4))
+        for place, column in enumerate(columns):
+            self._columns[place] = kept = _wide_enough(self._columns[place], column)
             kept[self._count : end] = column
         self._count = end
 
     def take(self) -> list[Array]:
         """The columns; there are no rows afterwards."""
-        found, self._columns = [column[: self._count] for column in self._columns], [column[:0] for column in self._columns]
+        self._resize(self._count)
+        found, self._columns = self._columns, [np.empty(0, column.dtype) for column in self._columns]
         self._count = 0
         return found
 
-    def _larger(self, column: Array, length: int) -> Array:
-        larger = np.empty(length, column.dtype)
-        larger[: self._count] = column[: self._count]
-        return larger
+    def _resize(self, length: int) -> None:
+        for column in self._columns:    # a large one is moved by the system, without a copy
+            column.resize(length, refcheck=False)
+
+
+def _wide_enough(kept: Array, column: Array) -> Array:
+    """The column that is kept, as wide as what comes needs it."""
+    if kept.dtype.kind != "i" or kept.dtype.itemsize >= column.dtype.itemsize or not len(column):
+        return kept
+    for dtype in (kept.dtype, np.int32, np.int64):
+        if np.iinfo(dtype).min <= column.min() and column.max() <= np.iinfo(dtype).max:
+            return kept.astype(dtype, copy=False)
+    return kept
 
 
 class SpanColumns:

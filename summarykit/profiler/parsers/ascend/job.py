@@ -22,13 +22,13 @@ from summarykit.profiler.parsers.ascend.device_info import json_object, numbers
 from summarykit.profiler.parsers.ascend.files import JobFiles
 from summarykit.profiler.parsers.ascend.flips import widened
 from summarykit.profiler.parsers.ascend.framework import Framework
-from summarykit.profiler.parsers.ascend.kernels import Kernels, merged
+from summarykit.profiler.parsers.ascend.kernels import Kernels
 from summarykit.profiler.parsers.ascend.op_times import OpTimes
 from summarykit.profiler.parsers.ascend.pairing import Pairing
 from summarykit.profiler.parsers.ascend.ticks import NANOSECONDS_PER_TICK
 from summarykit.profiler.parsers.mindspore import dataset
 from summarykit.profiler.parsers.rows import objects, table
-from summarykit.profiler.recording import Recording, Spans, Table
+from summarykit.profiler.recording import Recording, Table
 
 
 def read(files: JobFiles, device: int, path: Path) -> Recording:
@@ -51,9 +51,11 @@ def read(files: JobFiles, device: int, path: Path) -> Recording:
     """
     skipped: Counter[str] = Counter()
     framework = _framework(files, device, skipped)
-    times, spans = _kernels(files, device, framework, skipped)
+    times, kernels = _kernels(files, device, framework, skipped)
     trace = training_trace.read(files.slices(device, "training_trace"), skipped, skip_first=framework.skips_first_step)
     cpu = aicpu.read(files.slices(device, "aicpu"), framework, skipped)
+    if cpu.rows:
+        kernels.feed_cpu(cpu)
     graph_memory, capacity = _memory(files.slices(device, "memory"), skipped)
     tables = {
         "steps": _in_nanoseconds(trace.steps), "reduces": _named(_in_nanoseconds(trace.reduces), framework), "framework": framework.table(),
@@ -65,7 +67,7 @@ def read(files: JobFiles, device: int, path: Path) -> Recording:
         **dataset.tables(path, device, skipped),
     }
     return Recording(
-        "ascend", path, merged(spans, cpu, device), {name: each for name, each in tables.items() if each.rows}, rank=device,
+        "ascend", path, kernels.spans(device), {name: each for name, each in tables.items() if each.rows}, rank=device,
         clock_offset=host_start.clock_offset(files.slices(device, "host_start"), skipped),
         meta={"device": device, "points": framework.points, "min_cycle": times.min_cycle, "memory_capacity": capacity,
               **numbers(json_object(path / f"info.json.{device}", skipped))},
@@ -81,14 +83,14 @@ def _framework(files: JobFiles, device: int, skipped: Counter[str]) -> Framework
     return framework_text.read(task, graph, point, skipped)
 
 
-def _kernels(files: JobFiles, device: int, framework: Framework, skipped: Counter[str]) -> tuple[OpTimes, Spans]:
+def _kernels(files: JobFiles, device: int, framework: Framework, skipped: Counter[str]) -> tuple[OpTimes, Kernels]:
     times, pairing, kernels = OpTimes(framework), Pairing(skipped), Kernels(framework)
     blocks = hwts.read(files.slices(device, "hwts"), skipped)
     for block in widened(blocks) if framework.counts_on else blocks:
         times.feed(block)
         kernels.feed(pairing.feed(block))
     pairing.close()
-    return times, kernels.spans(device)
+    return times, kernels
 
 
 def _in_nanoseconds(table: Table) -> Table:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from summarykit.profiler.parsers.ascend.blocks import sort_blocks
 from summarykit.profiler.parsers.ascend.framework import Framework
 from summarykit.profiler.parsers.ascend.pairing import Pairs
 from summarykit.profiler.parsers.ascend.ticks import NANOSECONDS_PER_TICK
+from summarykit.profiler.parsers.columns import Growing, numbering, numbers
 from summarykit.profiler.recording import Category, Lane, Spans, Table
-from summarykit.shapes import Array
+from summarykit.shapes import Array, Ints
 
 AI_CPU_THREAD = 9000
-_TASK_BITS = 31           # of a stream there are 32
+_AI_CPU = 1 << 32         # behind the streams, whose numbers have 32 bits
+_TASK_BITS = 31           # of a task's number there are as many
 _TASK_MASK = (1 << _TASK_BITS) - 1
 
 
 class Kernels:
-    """Gathers what ran on a device."""
+    """Gathers what ran on a device, in columns no wider than their numbers: a second of a device has hundreds of thousands of tasks."""
 
     def __init__(self, framework: Framework) -> None:
         """Begin with nothing.
@@ -25,68 +30,53 @@ class Kernels:
             framework: names the tasks that it knows; others are called ``stream_task``.
         """
         self._framework = framework
-        kinds = (np.int64, np.int64, np.uint32, np.uint16, np.int32)
-        self._start, self._duration, self._stream, self._task, self._name = ([np.zeros(0, kind)] for kind in kinds)
+        self._others, self._streams = numbering(), numbering()
+        self._columns = Growing(np.int64, np.int32, np.int16, np.int16)
+        self._edges = [0]
 
     def feed(self, pairs: Pairs) -> None:
         """Add pairs."""
-        self._start.append(pairs.start)
-        self._duration.append(pairs.duration)
-        self._stream.append(pairs.stream)
-        self._task.append(pairs.task)
-        self._name.append(self._framework.find(pairs.stream, pairs.task).astype(np.int32))
+        start, duration = pairs.start * NANOSECONDS_PER_TICK, pairs.duration * NANOSECONDS_PER_TICK
+        streams, place = np.unique(pairs.stream, return_inverse=True)
+        self._add(start, duration, self._named(pairs), numbers(self._streams, streams.tolist())[place])
+
+    def feed_cpu(self, cpu: Table) -> None:
+        """Add what ran on the AI CPU: ``name``, ``start`` and ``end`` in µs."""
+        name = len(self._framework.names) + numbers(self._others, cpu["name"].astype(str).tolist())
+        lane = np.full(cpu.rows, self._streams[_AI_CPU], np.int32)
+        self._add(cpu["start"] * 1000, (cpu["end"] - cpu["start"]) * 1000, name, lane)
 
     def spans(self, device: int) -> Spans:
-        """All of them, by their starts; they are handed over, so that no more than one column is there twice."""
-        start = _taken(self._start)
-        order = np.argsort(start, kind="stable").astype(np.int32)
-        start.sort(kind="stable")
-        duration = _taken(self._duration)[order]
-        start *= NANOSECONDS_PER_TICK
-        duration *= NANOSECONDS_PER_TICK
-        stream = _taken(self._stream)[order]
-        names, name = self._names(stream, _taken(self._task)[order], _taken(self._name)[order])
-        streams, lane = _numbered(stream)
-        lanes = [Lane(device, int(number), f"Stream {number}", device=True, rank=device) for number in streams]
-        category, correlation = np.broadcast_to(np.uint8(Category.KERNEL), len(start)), np.broadcast_to(np.int64(-1), len(start))
-        return Spans(start, duration, name, category, lane.astype(np.int32), correlation, names, lanes)
+        """All of them, by their starts; they are handed over."""
+        columns = self._columns.take()
+        sort_blocks(columns, np.array(self._edges))
+        start, duration, name, lane = columns
+        streams: list[Any] = list(self._streams)
+        category = np.array([Category.HOST_OP if stream == _AI_CPU else Category.KERNEL for stream in streams], np.uint8)[lane]
+        place = np.argsort(np.argsort(streams)).astype(lane.dtype)
+        lanes = [self._lane(stream, device) for stream in sorted(streams)]
+        none = np.broadcast_to(np.int64(-1), len(start))
+        return Spans(start, duration, name, category, place[lane], none, self._names(), lanes)
 
-    def _names(self, stream: Array, task: Array, name: Array) -> tuple[list[str], Array]:
+    def _add(self, start: Ints, duration: Ints, name: Array, lane: Array) -> None:
+        order = np.argsort(start, kind="stable")
+        self._columns.add(start[order], duration[order], name[order], lane[order])
+        self._edges.append(len(self._columns))
+
+    def _named(self, pairs: Pairs) -> Ints:
+        name = self._framework.find(pairs.stream, pairs.task)
         unknown = np.flatnonzero(name < 0)
-        keys, place = np.unique(stream[unknown].astype(np.int64) << _TASK_BITS | task[unknown].astype(np.int64), return_inverse=True)
-        name[unknown] = place + len(self._framework.names)
-        return self._framework.names + [f"{key >> _TASK_BITS}_{key & _TASK_MASK}" for key in keys.tolist()], name
+        if len(unknown):
+            keys = pairs.stream[unknown].astype(np.int64) << _TASK_BITS | pairs.task[unknown].astype(np.int64)
+            keys, place = np.unique(keys, return_inverse=True)
+            name[unknown] = len(self._framework.names) + numbers(self._others, keys.tolist())[place]
+        return name
 
+    def _names(self) -> list[str]:
+        told = (f"{key >> _TASK_BITS}_{key & _TASK_MASK}" if isinstance(key, int) else str(key) for key in self._others)
+        return [*self._framework.names, *told]
 
-def _taken(parts: list[Array]) -> Array:
-    """A column from its parts, which it replaces."""
-    column = np.concatenate(parts)
-    parts.clear()
-    return column
-
-
-def _numbered(values: Array) -> tuple[Array, Array]:
-    """Different values in order, and the place of each among them; without a sort where the values are small."""
-    if not len(values) or values.max() >= 1 << 24:
-        return np.unique(values, return_inverse=True)
-    present = np.zeros(int(values.max()) + 1, bool)
-    present[values] = True
-    return np.flatnonzero(present), (np.cumsum(present, dtype=np.int32) - 1)[values]
-
-
-def merged(spans: Spans, cpu: Table, device: int) -> Spans:
-    """Spans of the device with those of the AI CPU, by their starts."""
-    if not cpu.rows:
-        return spans
-    texts, name = np.unique(cpu["name"].astype(str), return_inverse=True)
-    start = np.concatenate([spans.start, cpu["start"] * 1000])
-    order = np.argsort(start, kind="stable")
-    count = cpu.rows
-    lane = Lane(device, AI_CPU_THREAD, "AI CPU", device=True, rank=device)
-    added: tuple[Array, ...] = (
-        (cpu["end"] - cpu["start"]) * 1000, (name + len(spans.names)).astype(np.int32), np.full(count, Category.HOST_OP, np.uint8),
-        np.full(count, len(spans.lanes), np.int32), np.full(count, -1, np.int64),
-    )
-    own: tuple[Array, ...] = (spans.duration, spans.name, spans.category, spans.lane, spans.correlation)
-    duration, name, category, row, correlation = (np.concatenate(pair)[order] for pair in zip(own, added, strict=True))
-    return Spans(start[order], duration, name, category, row, correlation, [*spans.names, *texts.tolist()], [*spans.lanes, lane])
+    def _lane(self, number: int, device: int) -> Lane:
+        if number == _AI_CPU:
+            return Lane(device, AI_CPU_THREAD, "AI CPU", device=True, rank=device)
+        return Lane(device, number, f"Stream {number}", device=True, rank=device)
