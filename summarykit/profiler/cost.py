@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import get_ident
-from time import perf_counter_ns, thread_time_ns
+from time import perf_counter_ns
 
 from summarykit.profiler.names import NAMES
 from summarykit.profiler.recording import Category
@@ -30,15 +30,6 @@ class Cost:
     ns: int = 0
     start_ns: int = 0
     stop_ns: int = 0
-
-    def run(self, work: Callable[[], None]) -> None:
-        """Do a piece of work of a helper thread, and meter it."""
-        begun = thread_time_ns()
-        try:
-            work()
-        finally:
-            self.ns += thread_time_ns() - begun
-            self.calls += 1
 
     @contextmanager
     def starting(self, tape: Tape) -> Iterator[None]:

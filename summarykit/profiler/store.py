@@ -54,7 +54,7 @@ class Store:
         with self._lock:
             for table in list(self._tape.tables.values()):
                 most = self._keeping.frame // table.width
-                for _ in range(len(table) // most + 1):
+                for _ in range(-(-len(table) // most)):
                     self._write(table, most)
 
     def describe(self, fields: dict[str, Any]) -> None:

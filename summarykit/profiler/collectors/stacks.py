@@ -32,7 +32,7 @@ class Stacks(Collector):
     def __init__(self, site: Site) -> None:
         """See ``Collector``."""
         super().__init__(site)
-        self._samples = site.tape.table("samples", SAMPLES)
+        self._add = site.tape.table("samples", SAMPLES).add
         self._stacks = site.tape.lists.setdefault("stacks", [])
         self._known: dict[tuple[int, ...], int] = {}
         self._children: dict[tuple[int, int], int] = {}
@@ -40,24 +40,20 @@ class Stacks(Collector):
         self._codes: dict[int, CodeType] = {}    # held, so that no other one gets its number
 
     def tick(self) -> None:
-        """See ``Collector``."""
+        """See ``Collector``. Each look finds the caches of the processor cold, so what matters is how little code it runs through."""
         own, now = get_ident(), perf_counter_ns()
         for thread, frame in sys._current_frames().items():
             if thread != own:
-                self._samples.add((now, thread, self._stack(frame)))
+                key = _key(frame)
+                stack = self._known.get(key)
+                self._add((now, thread, self._enter(key, frame) if stack is None else stack))
 
-    def _stack(self, frame: FrameType) -> int:
-        key = _key(frame)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._enter(list(_frames(frame)))
-        return found
-
-    def _enter(self, frames: list[tuple[CodeType, int]]) -> int:
+    def _enter(self, key: tuple[int, ...], innermost: FrameType) -> int:
         """Write the frames of a new stack that are not known as its callers, the outermost first."""
         stack = -1
-        for code, instruction in reversed(frames):
+        for code, instruction in reversed(list(_frames(innermost))):
             stack = self._child(stack, self._name(code, instruction))
+        self._known[key] = stack
         return stack
 
     def _name(self, code: CodeType, instruction: int) -> int:
