@@ -130,6 +130,7 @@ class SummaryCollector(Callback):
             custom_lineage_data=custom_lineage(custom_lineage_data),
             summary_dir=Path(summary_dir),
             fence=fence,
+            asked=tuple(collect_specified_data or ()),
         )
         self._record = partial(
             SummaryRecord, summary_dir, num_process=num_process, max_file_size=max_file_size, raise_exception=raise_exception,

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from summarykit.collectors.part import Part, Sink
 from summarykit.training.context import CallbackParams
 
 MOST = 16
 """So many images of a batch are recorded."""
-SMALL = 32
-"""Images with fewer rows or columns are enlarged, so that one sees something."""
 CHANNELS = (1, 3, 4)
 
 
 class InputData(Part):
-    """An image where the batch holds a batch of images; where it does not, that is said once and this part is off.
+    """An image where the batch holds a batch of images; where it does not this part is off, and says so if it was asked for.
 
     Taken is the first element of a tuple or list, the first value of a mapping that looks like images, or the batch itself:
     four axes, of which the second or the last has 1, 3 or 4 channels.
@@ -38,10 +34,11 @@ class InputData(Part):
             return
         for value in candidates(batch):
             if layout := image_layout(value):
-                sink.add("image", "input_data/auto", enlarged(in_range(plain(value[:MOST])), layout), dataformat=layout)
+                sink.add("image", "input_data/auto", beginning(value), dataformat=layout, fit=True)
                 return
         self._on = False
-        self.notices.once("input data", "input data is not recorded: a batch of type %s holds no batch of images", type(batch).__name__)
+        if self.key in self.settings.asked:
+            self.notices.once("input data", "input data is not recorded: a batch of type %s holds no batch of images", type(batch).__name__)
 
 
 def candidates(batch: Any) -> Iterator[Any]:
@@ -64,31 +61,6 @@ def image_layout(value: Any) -> str | None:
     return "NHWC" if shape[3] in CHANNELS else None
 
 
-def plain(images: Any) -> Any:
-    """NumPy's array where it costs nothing: PyTorch takes milliseconds to index a small tensor by arrays, MindSpore cannot do it."""
-    if hasattr(images, "asnumpy"):
-        return images.asnumpy()
-    if not getattr(images, "is_cpu", False):
-        return images
-    try:
-        return images.detach().numpy()
-    except TypeError:    # NumPy has no such numbers: bfloat16
-        return images
-
-
-def in_range(images: Any) -> Any:
-    """Bring normalised floats into [0, 1]: what lies there already stays as it is; by methods that arrays of every framework have."""
-    if "float" not in str(images.dtype):
-        return images
-    low, high = images.min().clip(max=0), images.max().clip(min=1)
-    return (images - low) / (high - low)
-
-
-def enlarged(images: Any, layout: str) -> Any:
-    """Repeat the pixels of small images; by indexing, which arrays of nearly every framework can do and none waits for."""
-    height, width = (images.shape[layout.index(axis)] for axis in "HW")
-    times = -(-2 * SMALL // min(height, width)) if min(height, width) < SMALL else 1
-    if times == 1:
-        return images
-    rows, columns = (np.repeat(np.arange(size), times) for size in (height, width))
-    return images[:, :, rows][:, :, :, columns] if layout == "NCHW" else images[:, rows][:, :, columns]
+def beginning(images: Any) -> Any:
+    """The first of them; of MindSpore's as NumPy's: they lie in host memory, and slicing them there costs a run of its engine."""
+    return (images.asnumpy() if hasattr(images, "asnumpy") else images)[:MOST]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -32,6 +32,7 @@ class Settings:
         custom_lineage_data: the user's own description of the run.
         summary_dir: the run's directory.
         fence: whether copies of parameters may wait for the next optimizer step.
+        asked: keys of ``specified`` that the user gave.
     """
 
     collect_freq: int
@@ -40,6 +41,7 @@ class Settings:
     custom_lineage_data: Mapping[str, Any]
     summary_dir: Path = Path()
     fence: bool = True
+    asked: Collection[str] = ()
 
 
 def boolean(name: str, value: Any) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from summarykit.kinds.arrays import Frozen, freeze
+from summarykit.kinds.fitting import enlarged, in_range
 from summarykit.kinds.kind import no_options
 from summarykit.kinds.layout import as_batch, layout_of, tiled
 from summarykit.kinds.pixels import to_pixels
@@ -15,10 +16,11 @@ from summarykit.shapes import Image
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A frozen picture with the meaning of its axes, such as ``"CHW"``."""
+    """A frozen picture with the meaning of its axes, such as ``"CHW"``; ``fit``: it is yet to be made visible."""
 
     pixels: Frozen
     layout: str
+    fit: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -66,12 +68,13 @@ class ImageKind:
 
     name = "image"
 
-    def snapshot(self, value: Any, *, dataformat: str | None = None, **options: Any) -> Picture:
+    def snapshot(self, value: Any, *, dataformat: str | None = None, fit: bool = False, **options: Any) -> Picture:
         """Copy the array once, or keep it on its device, and tell its layout.
 
         Args:
             value: array or tensor of 2 to 4 axes.
             dataformat: the meaning of its axes; None: by the table above.
+            fit: for what a network is fed: floats of any range (normalised ones) are brought into [0, 1], and small pictures enlarged.
             **options: none other.
 
         Raises:
@@ -79,7 +82,7 @@ class ImageKind:
         """
         no_options(self.name, options)
         pixels = freeze(value)
-        return Picture(pixels, layout_of(pixels.shape, dataformat))
+        return Picture(pixels, layout_of(pixels.shape, dataformat), fit)
 
     def reduce(self, snapshot: Picture) -> Image:
         """Scale, lay out and encode it.
@@ -87,8 +90,9 @@ class ImageKind:
         Raises:
             RefusedValueError: a device value that could not be fetched.
         """
-        batch = as_batch(to_pixels(snapshot.pixels.get().data), snapshot.layout)
-        picture = tiled(batch)
+        data = snapshot.pixels.get().data
+        batch = as_batch(to_pixels(in_range(data) if snapshot.fit else data), snapshot.layout)
+        picture = tiled(enlarged(batch) if snapshot.fit else batch)
         height, width, channels = picture.shape
         return Image(height, width, channels, encode(picture))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from summarykit.collectors import PARTS, SummaryCollector
-from summarykit.collectors.input_data import image_layout, in_range
+from summarykit.collectors.input_data import image_layout
 from summarykit.collectors.learning_rate import rates
 from summarykit.collectors.network import named_gradients, named_parameters
 from summarykit.collectors.settings import Settings, specified_data
@@ -274,8 +274,8 @@ def test_gradients_that_are_gone_at_an_unforeseen_end_are_no_mistake(directory, 
 # --- input data -----------------------------------------------------------------------------------------------------
 
 
-def feed(directory, batch, steps=3):
-    with Loop(train_dataset=[batch] * steps, callbacks=SummaryCollector(directory.path, 1)) as loop:
+def feed(directory, batch, steps=3, **specified):
+    with Loop(train_dataset=[batch] * steps, callbacks=SummaryCollector(directory.path, 1, 1, specified)) as loop:
         list(loop.steps())
     return [point.step for point in directory.points() if point.kind == "image"]
 
@@ -299,6 +299,7 @@ def test_im7_a_batch_of_images_is_recorded(directory, batch, shape):
     assert directory.picture("input_data/auto").shape[: len(shape)] == shape
 
 
+@pytest.mark.parametrize("asked", [{}, {"collect_input_data": True}], ids=["default", "asked for"])
 @pytest.mark.parametrize(
     "batch",
     [
@@ -307,9 +308,9 @@ def test_im7_a_batch_of_images_is_recorded(directory, batch, shape):
     ],
     ids=lambda batch: "object" if type(batch) is object else repr(batch),
 )
-def test_im7_any_other_batch_is_told_once_and_harms_nothing(directory, batch, caplog):
-    assert feed(directory, batch) == []
-    assert len([message for message in caplog.messages if "input data is not recorded" in message]) == 1
+def test_im7_any_other_batch_harms_nothing_and_is_told_once_to_whom_asked_for_images(directory, batch, asked, caplog):
+    assert feed(directory, batch, **asked) == []
+    assert len([message for message in caplog.messages if "input data is not recorded" in message]) == len(asked)
 
 
 def test_im7_a_large_torch_batch_in_the_other_layout(directory):
@@ -325,17 +326,11 @@ def test_small_torch_images_are_enlarged(directory):
     np.testing.assert_array_equal(grey, np.kron(np.array([[0, 80], [160, 240]]), np.ones((32, 32))))
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_normalised_images_come_into_range_and_others_stay(dtype):
-    inside = np.linspace(0, 0.9, 12).astype(dtype).reshape(1, 3, 2, 2)
-    np.testing.assert_array_equal(in_range(inside), inside)
-    stretched = in_range((inside - 0.5) * 4)
-    assert (stretched.min(), stretched.max()) == pytest.approx((0, 1))
-    assert in_range(inside * 250).max() == pytest.approx(1)
-    whole = np.arange(12, dtype=np.uint8)
-    assert in_range(whole) is whole
+def test_normalised_images_of_bfloat16(directory):
     torch = pytest.importorskip("torch")
-    np.testing.assert_allclose(in_range(torch.from_numpy((inside - 0.5) * 4)).numpy(), stretched, rtol=1e-3)
+    feed(directory, (torch.linspace(-1, 3, 32 * 32).bfloat16().reshape(1, 1, 32, 32), None), steps=1)
+    picture = directory.picture("input_data/auto")
+    assert (picture.min(), picture.max()) == (0, 255)
 
 
 def test_layouts():
