@@ -8,6 +8,7 @@ smaller than one that is there already, however the clock was set.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -16,7 +17,9 @@ _NAME = re.compile(
     r"\.(?P<pid>\d+)\.(?P<counter>\d{6,}?)(?P<suffix>(?:[^\d].*)?)"
 )
 _STAMP = re.compile(r"(?:summary|tfevents)\.(\d{10})(?!\d)")
-_AFFIX = re.compile(r"[A-Za-z0-9_.-]*")
+_SUMMARY = re.compile(r"summary\.(\d+)")    # what MindInsight looks for
+_OF_HOSTS = frozenset(string.ascii_letters + string.digits + "-")
+_OF_AFFIXES = _OF_HOSTS | {"_", "."}
 _LARGEST_STAMP = 9_999_999_999
 
 
@@ -83,7 +86,8 @@ def parse(name: str) -> FileName | None:
 
 def clean_host(host: str) -> str:
     """A machine's name in letters, digits and hyphens."""
-    return re.sub(r"[^A-Za-z0-9-]", "-", host).replace("tfevents", "tf-events") or "localhost"
+    cleaned = "".join(letter if letter in _OF_HOSTS else "-" for letter in host)
+    return cleaned.replace("tfevents", "tf-events") or "localhost"
 
 
 def next_stamp(now: float, names: Iterable[str]) -> int:
@@ -102,7 +106,7 @@ def check_affixes(prefix: str, suffix: str) -> None:
     for argument, text in (("file_prefix", prefix), ("file_suffix", suffix)):
         if not isinstance(text, str):
             raise TypeError(f"{argument} must be a str, got {text!r}")
-        if not _AFFIX.fullmatch(text):
+        if not _OF_AFFIXES.issuperset(text):
             raise ValueError(f"{argument} {text!r}: only letters, digits, '_', '.' and '-' are allowed")
     if not prefix:
         raise ValueError("file_prefix '' is empty: give at least one character, such as 'events'")
@@ -115,7 +119,7 @@ def _check_for_viewers(prefix: str, suffix: str) -> None:
     given = f"file_prefix {prefix!r}, file_suffix {suffix!r}"
     if "tfevents" in ours:
         raise ValueError(f"{given}: TensorBoard would take a MindSpore file named {ours!r} for its own")
-    if re.search(r"summary\.\d+", theirs) or re.findall(r"summary\.(\d+)", ours) != [str(stem.stamp)]:
+    if _SUMMARY.search(theirs) or _SUMMARY.findall(ours) != [str(stem.stamp)]:
         raise ValueError(f"{given}: must not hold 'summary.' and a digit, MindInsight looks for that")
     if ours.endswith(("_lineage", "_explain", ".pb")) or parse(ours) != FileName("mindspore", prefix, stem, suffix):
         raise ValueError(f"{given}: a suffix must not start with a digit nor end in '_lineage', '_explain' or '.pb' (MindInsight's names)")

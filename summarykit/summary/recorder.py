@@ -7,6 +7,7 @@ from contextlib import nullcontext, suppress
 from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 
+import summarykit.kinds.scalar  # noqa: F401  the first number should not wait for it
 from summarykit.errors import ClosedError, RefusedValueError, StorageError
 from summarykit.kinds import KINDS, Kind
 from summarykit.kinds.fence import FENCE

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from summarykit.formats.mindspore.graph import as_file
+from summarykit.registry import imported
 from summarykit.shapes import Graph, Point
 
 _LONGEST = 100    # characters of a file's name
@@ -41,7 +41,7 @@ class Graphs:
         if point.tag == self._first:
             return point
         if self._files:
-            self._write(point.tag, as_file(graph))
+            self._write(point.tag, imported("summarykit.formats.mindspore.graph").as_file(graph))
         return replace(point, value=replace(graph, beside=True))
 
     def _write(self, tag: str, content: bytes) -> None:

@@ -15,6 +15,8 @@ from summarykit.writing.syncer import Syncer
 EXIT_SECS = 30.0
 """Seconds that the end of the process waits at most, as long as there is progress (5 s without)."""
 
+PUMP_SECS = 1.0
+"""Seconds that it waits at most for the pump's last turn."""
 
 SYNC_SECS = 5.0
 """Seconds that it waits at most for closed files to reach the disk."""
@@ -99,8 +101,11 @@ def _finish() -> None:
         if not writer.ended:    # also of those that are being closed
             writer.flush(patience=min(5.0, max(0.0, end - time.monotonic())))
     _state.ending = True
-    for writer in list(_state.attended):
+    writers = list(_state.attended)
+    for writer in writers:
         _state.pump.dismiss(writer)
+    _state.pump.wait(PUMP_SECS)
+    for writer in writers:
         if not writer.ended:
             writer.write_directly()
     _state.syncer.wait(min(SYNC_SECS, max(0.0, end - time.monotonic())))

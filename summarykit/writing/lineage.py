@@ -11,9 +11,9 @@ from contextlib import suppress
 from summarykit.clock import BEAT_SECS
 from summarykit.formats import framing, names
 from summarykit.formats.chunk import chunk
-from summarykit.formats.mindspore import lineage
 from summarykit.formats.names import Stem
 from summarykit.formats.origin import Origin
+from summarykit.registry import imported
 from summarykit.shapes import Lineage, Point
 from summarykit.writing.file import RecordFile
 from summarykit.writing.options import WriterOptions
@@ -37,6 +37,7 @@ class LineageFile:
             OSError: it could not be written; the file ends behind its last whole record.
         """
         assert isinstance(point.value, Lineage)
+        lineage = imported("summarykit.formats.mindspore.lineage")    # most runs have none
         payloads = [lineage.encode(point.value, point.step, point.wall_time)]
         file = self._open()
         if not file.size:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-import summarykit
+import summarykit.formats.mindspore.layout  # unless it is told otherwise each writer needs both: no first value should wait for them
+import summarykit.formats.tensorboard.layout
 from summarykit.clock import Process
 from summarykit.formats import FORMATS, framing
 from summarykit.formats.chunk import EMPTY, Chunk, chunk

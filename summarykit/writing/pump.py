@@ -47,14 +47,17 @@ class Pump:
         return True
 
     def dismiss(self, writer: Served) -> None:
-        """Serve a writer no longer; with the last one the thread ends."""
+        """Serve a writer no longer; with the last one the thread ends, and nobody waits for that but the end of the process."""
         with self._lock:
             self._writers = tuple(each for each in self._writers if each is not writer)
-            thread = None if self._writers else self._thread
         if self._thread is not None:
             self.wake()
-        if thread is not None and thread is not threading.current_thread():
-            thread.join(timeout=1.0)
+
+    def wait(self, seconds: float) -> None:
+        """Wait for the thread after its last writer has left, so many seconds at most."""
+        thread = self._thread
+        if thread is not None:
+            thread.join(timeout=seconds)
 
     def wake(self) -> None:
         """Come at once."""

@@ -100,9 +100,7 @@ class Writer:
         if self._given_up:
             return False
         succeeded = self._ask(Request(sync=False, closing=True), patience)
-        if self.ended:
-            lifecycle.pump().dismiss(self)    # which waits for the pump's thread, if this was its last writer
-        elif not succeeded:
+        if not succeeded and not self.ended:
             self._given_up = True
             self.stats.say("close", "the storage did not answer for %g s; closing goes on in the background", patience)
         return succeeded
@@ -265,20 +263,22 @@ class Writer:
         if request.sync:
             self._output.sync()
         succeeded = self._output.error is None
-        if request.closing:
-            self._end()
+        unsynced = self._end() if request.closing else []
         request.finish(succeeded)
+        if unsynced:
+            lifecycle.syncer().ask(partial(self._sync, unsynced))
         return True
 
-    def _end(self) -> None:
+    def _end(self) -> list[int]:
+        """Close everything; gives the descriptors of what is still to be synced."""
         self._executor.close()
         self._output.push()
         unsynced = self._output.unsynced() + self._delivery.lineage.unsynced()
         self._output.close()
         self._delivery.lineage.close()
-        lifecycle.syncer().ask(partial(self._sync, unsynced))
         self.ended = True
         lifecycle.pump().dismiss(self)
+        return unsynced
 
     def _dismiss_late_comers(self) -> bool:
         """What other threads recorded, or asked for, while the files were closed."""

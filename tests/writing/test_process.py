@@ -435,7 +435,7 @@ def test_a_hundred_records_leave_nothing_behind(tmp_path, monkeypatch):
     wait_for(lambda: len(os.listdir("/proc/self/fd")) == before)    # the disk is still being synced behind the last close()
     assert scripts.children() == []
     assert "memfd:summarykit" not in Path("/proc/self/maps").read_text()
-    assert [thread for thread in threading.enumerate() if thread.name.startswith("summarykit")] == []
+    wait_for(lambda: not [thread for thread in threading.enumerate() if thread.name.startswith("summarykit")])
 
 
 def test_it_is_said_in_the_log(tmp_path, monkeypatch, caplog):
