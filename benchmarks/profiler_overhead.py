@@ -1,33 +1,37 @@
-"""What a profiler costs a step: off, waiting and on, collector by collector, beside other profilers.
+"""What a profiler costs a step: off, waiting and on, collector by collector, beside other profilers. It takes about two minutes.
 
-    .envs/peers/bin/python benchmarks/profiler_overhead.py            # with PYTHONPATH=. ; what is not installed is left out
+    PYTHONPATH=. .envs/peers/bin/python benchmarks/profiler_overhead.py    # benchmarks/setup_peers.sh makes that environment
 
-Two loops. *bare*: steps that do nothing, so that what a mark costs is seen; ns of the clock, the best of many blocks, since a
-machine that is busy only adds. *cnn*: a LeNet-like network, batch 16, one thread; CPU of the process, each block between two blocks
-without a profiler, and so a control ("nothing") that shows how far off the figures may be. *idle*: a process that sleeps, so that
-what runs beside the training is seen. Every contestant is measured in a fresh process, in turn.
+*off*, *waiting* (for a schedule), *on*: ns of a step that does nothing but go round in a ``Loop``, so that what a mark costs is seen. They
+are over the same loop that calls an empty function; the best of many blocks, since a machine that is busy only adds.
+*CNN*: what a step of a LeNet-like network takes more, batch 16, one thread, about 2 ms; CPU of the whole process, each block between two
+blocks without a profiler. *asleep*: CPU of a process that sleeps, so that what runs beside the training is seen.
+The rows "nothing" are controls: how far off the figures may be. Every profiler is measured in a fresh process; what is not installed is
+left out.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import importlib.util
+import inspect
 import json
 import logging
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 HERE = Path(__file__).resolve()
-BLOCKS = {"bare": 30, "cnn": 7, "idle": 1}
-STEPS = {"bare": 2000, "cnn": 60, "idle": 1}
 OURS: dict[str, list[str] | str] = {
     "steps": [],
     "steps + input": ["input"],
@@ -36,17 +40,19 @@ OURS: dict[str, list[str] | str] = {
     "stacks": ["stacks"],
     "gc": ["gc"],
     "logging": ["logging"],
-    "torch phases": ["torch"],
+    "sync": ["sync"],
+    "communication": ["communication"],
+    "torch": ["torch"],
     "kineto": ["kineto"],
     "auto": "auto",
 }
-NEEDS = {"torch.profiler": "torch", "viztracer": "viztracer", "pyinstrument": "pyinstrument", "cnn": "torch"}
-LOOPS = {
-    "bare": ("nothing", "nothing again", "off", "StopAtStep, far away", "waiting", "steps", "steps + input", "steps + input + system"),
-    "cnn": ("nothing", "nothing again", "off", "waiting", *OURS, "torch.profiler", "viztracer", "pyinstrument"),
-    "idle": ("nothing", "system", "stacks", "steps + input + system", "auto", "pyinstrument"),
-}
+PEERS = ("torch.profiler", "viztracer", "pyinstrument")
+ASLEEP = {"nothing", "a thread that only sleeps", "steps + input + system", "system", "stacks", "auto", "pyinstrument"}
+SMALL = {"marks of Loop": "marks", "marks of Loop, control": "marks", "StopAtStep, far away": "far", "a thread that only sleeps": "asleep"}
+NAMES = ("nothing", "nothing again", *SMALL, *OURS, *PEERS)
+COLUMNS = {"off": "{:,.0f}", "waiting": "{:,.0f}", "on": "{:,.0f}", "us": "{:,.1f}", "percent": "{:+.1f}", "asleep": "{:.2f}"}
 Step = Callable[[], object]
+Figures = dict[str, float]
 
 
 def nothing() -> None:
@@ -54,82 +60,129 @@ def nothing() -> None:
 
 
 @contextlib.contextmanager
-def contestant(name: str, directory: str) -> Iterator[Step]:
-    """A profiler that is on within the block; gives what the loop calls after each step."""
-    if name.startswith("nothing"):
-        yield nothing
-    elif name in ("torch.profiler", "viztracer", "pyinstrument"):
-        with _peer(name, directory) as step:
+def contestant(name: str, mode: str, directory: str) -> Iterator[Step]:
+    """A profiler within the block, ``"off"``, ``"waiting"`` or ``"on"``; gives what the loop calls after each step."""
+    if name in OURS:
+        with _ours(OURS[name], mode, directory) as step:
             yield step
-    else:
-        with _ours(name, directory) as step:
-            yield step
-
-
-@contextlib.contextmanager
-def _ours(name: str, directory: str) -> Iterator[Step]:
-    from summarykit import Profiler, schedule
-
-    if name == "off":
-        yield Profiler(directory, start_profile=False).step
-        return
-    waiting = schedule(wait=10**9) if name == "waiting" else None
-    profiler = Profiler(directory, collectors=OURS.get(name, []), schedule=waiting)
-    try:
-        yield lambda: profiler.step()    # the method is another one when a window opens
-    finally:
-        profiler.stop()
-
-
-@contextlib.contextmanager
-def _peer(name: str, directory: str) -> Iterator[Step]:
-    if name == "torch.profiler":
+    elif name == "torch.profiler":
         import torch
 
-        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiler:
+        waiting = torch.profiler.schedule(wait=10**9, warmup=0, active=1) if mode == "waiting" else None
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], schedule=waiting) as profiler:
             yield profiler.step
-    elif name == "viztracer":
+    else:
+        with _around(name, directory):
+            yield nothing
+
+
+@contextlib.contextmanager
+def _ours(collectors: list[str] | str, mode: str, directory: str) -> Iterator[Step]:
+    from summarykit import Profiler, schedule
+
+    waiting = schedule(wait=10**9) if mode == "waiting" else None
+    profiler = Profiler(directory, mode != "off", collectors=collectors, schedule=waiting)
+    try:
+        yield profiler.step if mode == "off" else lambda: profiler.step()    # the method is another one when a window opens
+    finally:
+        if mode != "off":
+            profiler.stop()
+
+
+def _around(name: str, directory: str) -> contextlib.AbstractContextManager[Any]:
+    """What is on around the loop, and not told of steps."""
+    if name == "viztracer":
         from viztracer import VizTracer
 
-        with VizTracer(output_file=os.path.join(directory, "trace.json"), verbose=0):
-            yield nothing
-    else:
+        return VizTracer(output_file=os.path.join(directory, "trace.json"), verbose=0)
+    if name == "pyinstrument":
         from pyinstrument import Profiler
 
-        with Profiler(interval=0.01):
-            yield nothing
+        return Profiler(interval=0.01)
+    return _Sleeper() if name == "a thread that only sleeps" else contextlib.nullcontext()
 
 
-def bare(name: str, directory: str, steps: int, blocks: int) -> dict[str, float]:
-    """Best ns of a step that does nothing but go round, in the loop of this library: it waits for a batch and calls callbacks."""
-    from summarykit import Callback, Loop, Profiler, StopAtStep
+class _Sleeper:
+    """A thread that wakes a hundred times a second, which is what a sampler costs at least on this machine."""
 
-    def best(callbacks: list[Any], step: Step) -> float:
-        taken = []
+    def __enter__(self) -> None:
+        self._end = False
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self) -> None:
+        while not self._end:
+            time.sleep(0.01)
+
+    def __exit__(self, *_: object) -> None:
+        self._end = True
+
+
+def bare(name: str, mode: str, directory: str, blocks: int) -> float:
+    """Best ns of a step that does nothing but go round, over those without a profiler before and after."""
+    around = [_best([], nothing, blocks // 2)]
+    with contestant(name, mode, directory) as step:
+        taken = _best([], step, blocks)
+    return taken - min(*around, _best([], nothing, blocks // 2))
+
+
+def far(blocks: int) -> float:
+    """What a window of ``StopAtStep`` costs that is far away: over a callback that does nothing."""
+    from summarykit import Callback, Profiler, StopAtStep
+
+    callback = StopAtStep(10**9, 10**9, profiler=Profiler("never", start_profile=False))
+    return _best([callback], nothing, blocks) - _best([Callback()], nothing, blocks)
+
+
+def marks(name: str, blocks: int) -> float:
+    """What the marks of ``Loop`` cost that nobody watches: over the same loop, made of its source without them.
+
+    Where code lies in memory makes tens of ns of difference: so both are made anew several times, and the median counts.
+    """
+    import summarykit.training.loop as loop
+    import summarykit.training.phase as phase
+
+    source = inspect.getsource(phase)
+    without = source.replace("fetch = MARKS.next", "fetch = next")
+    assert without.count("MARKS") == source.count("MARKS") - 1
+    pair, found = (without if "control" in name else source, without), []
+    for _ in range(7):
+        made = [_module(text).Training for text in pair]
+        best = [float("inf")] * 2
         for _ in range(blocks):
-            loop = Loop(train_dataset=range(steps), callbacks=callbacks)
-            begun = time.perf_counter_ns()
-            for _ in loop.steps():
-                step()
-            taken.append((time.perf_counter_ns() - begun) / steps)
-        return min(taken)
-
-    logging.disable()    # that a window was not reached is said at the end of every block
-    if name == "StopAtStep, far away":
-        far = StopAtStep(10**9, 10**9, profiler=Profiler(directory, start_profile=False))
-        return {"ns": best([far], nothing) - best([Callback()], nothing)}
-    alone = best([], nothing)
-    with contestant(name, directory) as step:
-        return {"ns": best([], step) - alone}
+            for place, loop.Training in enumerate(made):    # type: ignore[misc]
+                best[place] = min(best[place], _best([], nothing, 1))
+        found.append(best[0] - best[1])
+    loop.Training = phase.Training    # type: ignore[misc]
+    return median(found)
 
 
-def cnn(name: str, directory: str, steps: int, blocks: int) -> dict[str, float]:
-    """CPU of a step with a profiler, as a difference to the blocks before and after it."""
+def _module(source: str) -> Any:
+    made = types.ModuleType("phase")
+    exec(compile(source, "phase", "exec"), made.__dict__)
+    return made
+
+
+def _best(callbacks: list[Any], step: Step, blocks: int, steps: int = 2000) -> float:
+    """The best ns of a step in so many loops: each waits for a batch and calls callbacks."""
+    from summarykit import Loop
+
+    taken = []
+    for _ in range(max(blocks, 1)):
+        loop = Loop(train_dataset=range(steps), callbacks=callbacks)
+        begun = time.perf_counter_ns()
+        for _ in loop.steps():
+            step()
+        taken.append((time.perf_counter_ns() - begun) / steps)
+    return min(taken)
+
+
+def cnn(name: str, directory: str, seconds: float, steps: int = 16) -> Figures:
+    """CPU of a step with a profiler, as a difference to the blocks before and after it. A trace by PyTorch ends after 20 steps."""
     train = _training()
     train(steps, nothing)
-    base, on = [_cpu(lambda: train(steps, nothing))], []
-    for _ in range(blocks):
-        with contestant(name, tempfile.mkdtemp(dir=directory)) as step:
+    base, on, until = [_cpu(lambda: train(steps, nothing))], list[float](), time.monotonic() + seconds
+    while len(on) < 2 or time.monotonic() < until:
+        with contestant(name, "on", tempfile.mkdtemp(dir=directory)) as step:
             train(2, step)    # what starting costs is not the cost of a step
             on.append(_cpu(lambda step=step: train(steps, step)))
         base.append(_cpu(lambda: train(steps, nothing)))
@@ -137,16 +190,14 @@ def cnn(name: str, directory: str, steps: int, blocks: int) -> dict[str, float]:
     return {
         "us": median(mine - other for mine, other in pairs) / steps * 1e6,
         "percent": median(mine / other - 1 for mine, other in pairs) * 100,
-        "step_us": median(base) / steps * 1e6,
     }
 
 
-def idle(name: str, directory: str, steps: int, blocks: int) -> dict[str, float]:
+def asleep(name: str, directory: str, seconds: float) -> float:
     """CPU that is used while the program sleeps, in per cent of a core."""
-    seconds = 4.0 * steps
-    with contestant(name, directory):
+    with contestant(name, "on", directory):
         time.sleep(0.3)
-        return {"percent": _cpu(lambda: time.sleep(seconds)) / seconds * 100}
+        return _cpu(lambda: time.sleep(seconds)) / seconds * 100
 
 
 def _training() -> Callable[[int, Step], None]:
@@ -186,52 +237,75 @@ def _cpu(work: Callable[[], object]) -> float:
     return time.process_time() - begun
 
 
-def measured(loop: str, name: str, scale: float) -> dict[str, float] | None:
-    """Measure one contestant in a process of its own; None where it cannot run."""
-    if importlib.util.find_spec(NEEDS.get(loop, "json")) is None or importlib.util.find_spec(NEEDS.get(name, "json")) is None:
-        return None
-    command = [sys.executable, str(HERE), "--one", loop, "--name", name, "--scale", str(scale)]
+def one(name: str, what: str, scale: float) -> Figures:
+    """Measure a profiler here: all that is awake, or its sleep."""
+    logging.disable()    # that a window was not reached is said at the end of every block
+    blocks = max(1, round(60 * scale))
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as directory:
+        if what == "asleep":
+            return {"asleep": asleep(name, directory, 6 * scale)}
+        if name in SMALL:
+            return {"off": far(blocks) if SMALL[name] == "far" else marks(name, blocks)}
+        if _there("torch"):    # some collectors look into what is loaded
+            importlib.import_module("torch")
+        modes = ("off", "waiting", "on") if name in OURS else ("waiting", "on") if name == "torch.profiler" else ("on",)
+        found = {mode: bare(name, mode, tempfile.mkdtemp(dir=directory), blocks) for mode in modes}
+        return {**found, **(cnn(name, directory, 3 * scale) if _there("torch") else {})}
+
+
+def measured(name: str, what: str, scale: float) -> Callable[[], Figures]:
+    """Measure a profiler in a process of its own, from now on; gives what waits for it."""
+    if not _there(name):
+        return dict
+    command = [sys.executable, str(HERE), "--one", what, "--name", name, "--scale", str(scale)]
     environment = {**os.environ, "PYTHONPATH": str(HERE.parents[1])}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{loop}, {name}: exit {done.returncode}\n{done.stderr[-2000:]}")
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    return functools.partial(_told, process)
+
+
+def _told(process: subprocess.Popen[str]) -> Figures:
+    output, errors = process.communicate(timeout=600)
+    if process.returncode:
+        raise RuntimeError(f"{process.args}: exit {process.returncode}\n{errors[-2000:]}")
+    found: Figures = json.loads(output.splitlines()[-1])
     return found
 
 
-def one(loop: str, name: str, scale: float) -> None:
-    """Measure here, and print it."""
-    steps, blocks = max(1, round(STEPS[loop] * scale)), max(1, round(BLOCKS[loop] * min(1.0, scale * 4)))
-    with tempfile.TemporaryDirectory(prefix="benchmark-") as directory:
-        print(json.dumps({"bare": bare, "cnn": cnn, "idle": idle}[loop](name, directory, steps, blocks)))
+@functools.cache
+def _there(name: str) -> bool:
+    package = name.partition(".")[0]
+    return name not in (*PEERS, "torch") or importlib.util.find_spec(package) is not None
+
+
+def measured_all(names: list[str], scale: float) -> dict[str, Figures]:
+    """Measure these in turn; those that sleep, all at once."""
+    sleeping = {name: measured(name, "asleep", scale) for name in names if name in ASLEEP}
+    found = {name: told() for name, told in sleeping.items()}
+    awake = {name: measured(name, "awake", scale)() for name in names if SMALL.get(name) != "asleep"}
+    return {name: awake.get(name, {}) | found.get(name, {}) for name in names}
 
 
 def main() -> None:
     """Measure what was asked for, and print a table of Markdown."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--loop", action="append", choices=list(LOOPS), help="run this loop only; may be repeated")
-    parser.add_argument("--name", help="run this contestant only")
-    parser.add_argument("--rounds", type=int, default=3, help="how often each is measured; the median counts")
+    parser.add_argument("--name", action="append", choices=NAMES, help="measure this one only; may be repeated")
+    parser.add_argument("--rounds", type=int, default=1, help="how often each is measured; the median counts")
     parser.add_argument("--scale", type=float, default=1.0, help="factor on all sizes")
-    parser.add_argument("--one", choices=list(LOOPS), help=argparse.SUPPRESS)
+    parser.add_argument("--one", choices=("awake", "asleep"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
-        one(given.one, given.name, given.scale)
+        print(json.dumps(one(given.name[0], given.one, given.scale)))
         return
-    print("| loop | profiler | cost of a step | % |\n|---|---|---:|---:|")
-    for loop in given.loop or LOOPS:
-        names = [name for name in LOOPS[loop] if given.name in (None, name)]
-        rounds = [{name: measured(loop, name, given.scale) for name in names} for _ in range(given.rounds)]
-        for name in names:
-            print(row(loop, name, [found for each in rounds if (found := each[name]) is not None]))
+    rounds = [measured_all(given.name or list(NAMES), given.scale) for _ in range(given.rounds)]
+    print("| profiler | off, ns | waiting, ns | on, ns | CNN, µs | CNN, % | asleep, % of a core |\n|---|---:|---:|---:|---:|---:|---:|")
+    for name in rounds[0]:
+        print(row(name, [each[name] for each in rounds]))
 
 
-def row(loop: str, name: str, found: list[dict[str, float]]) -> str:
+def row(name: str, found: list[Figures]) -> str:
     """A line of the table: medians of the rounds."""
-    middle = {key: median(each[key] for each in found) for key in (found[0] if found else ())}
-    cost = f"{middle['ns']:,.0f} ns" if "ns" in middle else f"{middle['us']:,.1f} µs" if "us" in middle else "–"
-    percent = f"{middle['percent']:.2f}" if "percent" in middle else "–"
-    return f"| {loop} | {name} | {cost} | {percent} |"
+    cells = [form.format(median(each[key] for each in found)) if key in found[0] else "–" for key, form in COLUMNS.items()]
+    return f"| {name} | {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

@@ -72,6 +72,22 @@ assert not {"torch", "jax", "mindspore", "pandas", "google.protobuf"} & set(sys.
     run_script(code, tmp_path).expect_success()
 
 
+def test_what_is_asked_for_and_not_there_is_said(run_script, tmp_path):
+    """Found by a benchmark: a trace by PyTorch was begun at the first step of a program that has no PyTorch, and raised in its loop."""
+    code = """
+import sys
+from summarykit import Loop, Profiler
+profiler = Profiler(sys.argv[1], False, collectors=["kineto", "torch", "communication", "jax", "mindspore", "gc"])
+with profiler, Loop(train_dataset=range(3)) as loop:
+    for _ in loop.steps():
+        profiler.step()
+assert profiler.analyse().profiles[0].steps.rows == 3
+assert "torch" not in sys.modules
+"""
+    said = run_script(code, tmp_path).expect_success().stderr
+    assert "profiler: no collector 'kineto': PyTorch is not loaded yet" in said
+
+
 def test_off_allocates_nothing(tmp_path):
     import tracemalloc
 

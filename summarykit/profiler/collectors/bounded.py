@@ -61,7 +61,7 @@ class BoundedTrace(Collector):
             with self.cost.starting(self.site.tape):
                 self.begin()
             self.running = True
-        except RuntimeError as error:
+        except Exception as error:  # noqa: BLE001 - it reaches into frameworks, in the middle of a training
             self._why = str(error)
             logger.warning("profiler: no trace by %s: %s", self.what, error)
         finally:
@@ -91,7 +91,7 @@ class BoundedTrace(Collector):
             try:
                 with self.cost.stopping(self.site.tape):
                     self.end()
-            except (RuntimeError, OSError) as error:
+            except Exception as error:  # noqa: BLE001 - it reaches into frameworks, in the middle of a training
                 self._why = f"it failed: {error}"
             finally:
                 release(self.what, self)

@@ -28,8 +28,14 @@ class Kineto(BoundedTrace):
     anywhere = False
 
     def __init__(self, site: Site) -> None:
-        """See ``Collector``."""
+        """See ``Collector``.
+
+        Raises:
+            RuntimeError: PyTorch is not loaded, or has no Kineto.
+        """
         super().__init__(site)
+        if not self.useful():
+            raise RuntimeError("PyTorch is not loaded yet, or has no Kineto")
         self.path: Path = site.directory / f"{site.stem}.kineto.json"
         self._profile: Any = None
         self._annotation: Any = None
