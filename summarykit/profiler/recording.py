@@ -88,6 +88,13 @@ class Spans:
         chosen[list(categories)] = True
         return chosen[self.category]
 
+    def take(self, rows: Ints) -> Spans:
+        """Those at these places."""
+        return Spans(
+            self.start[rows], self.duration[rows], self.name[rows], self.category[rows], self.lane[rows], self.correlation[rows],
+            self.names, self.lanes,
+        )
+
 
 class Table(dict[str, Array]):
     """Columns of one length by name, in order; texts are object arrays."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from summarykit.profiler.analysis.nesting import Nesting
+from summarykit.profiler.analysis.parts import cut, on
 from summarykit.profiler.analysis.profile import Profile
 from summarykit.profiler.recording import Category, Spans
 from summarykit.shapes import Array, Ints
@@ -46,8 +47,8 @@ PHASES = {
 def picture(profile: Profile) -> str:
     """An ``<svg>`` element; empty where there are no spans."""
     spans, (start, end) = profile.recording.spans, _window(profile)
-    stop = spans.start + spans.duration
-    chosen = np.flatnonzero((spans.start < end) & (stop > start) & ~spans.of(Category.OVERHEAD))
+    chosen = on(spans, start, end)
+    chosen = chosen[~spans.of(Category.OVERHEAD)[chosen]]
     if not len(chosen) or end <= start:
         return ""
     rows = list(_rows(spans, chosen))
@@ -60,10 +61,11 @@ def picture(profile: Profile) -> str:
 
 
 def _window(profile: Profile) -> tuple[int, int]:
-    """The steps in the middle, or everything where there are none."""
+    """The steps in the middle; where there are none everything, or of very many spans some in the middle."""
     steps = profile.steps
     if not steps.rows:
-        return profile.window
+        starts, ends = cut(profile.recording.spans, profile.window)
+        return int(starts[len(starts) // 2]), int(ends[len(ends) // 2])
     first = max(0, steps.rows // 2 - _STEPS // 2)
     last = min(steps.rows, first + _STEPS) - 1
     return int(steps["start"][first]), int(steps["end"][last])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from summarykit.profiler.analysis.choosing import covered, matching, on_devices
-from summarykit.profiler.analysis.intervals import Intervals, shares
+from summarykit.profiler.analysis.choosing import RUNS, covered, matching, on_devices
+from summarykit.profiler.analysis.intervals import Intervals
+from summarykit.profiler.analysis.parts import shared
 from summarykit.profiler.analysis.phases import phase_times
 from summarykit.profiler.recording import Category, Recording, Spans, Table
 from summarykit.shapes import Array
@@ -26,16 +27,20 @@ def causes(recording: Recording, steps: Table) -> Table:
         collector), ``logging``, ``data wait``, ``sync`` (the host waits for a device that is done or has nothing to do), ``other``,
         ``total``.
     """
-    found = shares(roles(recording, steps), steps["start"], steps["end"])
+    phases = phase_times(recording, steps)
+    found = shared(recording.spans, lambda spans: _roles(spans, phases), steps["start"], steps["end"])
     return Table(step=steps["step"], **{name: time / 1e6 for name, time in found.items()}, total=steps["duration"])
 
 
 def roles(recording: Recording, steps: Table) -> dict[str, Intervals]:
     """When each of them was on; of two that are on together the first one counts."""
-    spans, phases = recording.spans, phase_times(recording, steps)
+    return _roles(recording.spans, phase_times(recording, steps))
+
+
+def _roles(spans: Spans, phases: dict[str, Intervals]) -> dict[str, Intervals]:
     device = on_devices(spans)
     return {
-        "busy": covered(spans, device & spans.of(Category.KERNEL, Category.COMMUNICATION, Category.MEMCPY, Category.MEMSET)),
+        "busy": covered(spans, device & spans.of(*RUNS)),
         "gc": covered(spans, spans.of(Category.GC)),
         "logging": phases["logging"],
         "data wait": phases["data wait"],

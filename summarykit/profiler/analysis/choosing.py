@@ -8,13 +8,16 @@ from collections.abc import Container
 import numpy as np
 
 from summarykit.profiler.analysis.intervals import Intervals
-from summarykit.profiler.recording import Spans
+from summarykit.profiler.recording import Category, Spans
 from summarykit.shapes import Array
+
+RUNS = (Category.KERNEL, Category.COMMUNICATION, Category.MEMCPY, Category.MEMSET)
+"""What keeps a device busy."""
 
 
 def on_devices(spans: Spans) -> Array:
     """Which spans lie in the lane of a device: bool, shape ``[n]``."""
-    return _of_lanes(spans, [lane.device for lane in spans.lanes])
+    return of_lanes(spans, [lane.device for lane in spans.lanes])
 
 
 def matching(spans: Spans, pattern: re.Pattern[str]) -> Array:
@@ -33,7 +36,8 @@ def covered(spans: Spans, chosen: Array) -> Intervals:
     return Intervals.union(start, start + spans.duration[chosen])
 
 
-def _of_lanes(spans: Spans, held: list[bool]) -> Array:
+def of_lanes(spans: Spans, held: list[bool]) -> Array:
+    """Which spans lie in a lane that is held: bool, shape ``[n]``."""
     return np.array(held or [False])[spans.lane] if len(spans) else np.empty(0, np.bool_)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -25,11 +26,15 @@ class Intervals:
     @classmethod
     def union(cls, start: Ints, end: Ints) -> Intervals:
         """Every moment of stretches that may overlap and need no order; those without a length have none."""
-        order = np.flatnonzero(end > start)
-        order = order[np.argsort(start[order], kind="stable")]
-        start, reach = start[order], np.maximum.accumulate(end[order])
+        lasting = end > start
+        if not lasting.all():
+            start, end = start[lasting], end[lasting]
         if not len(start):
             return NEVER
+        if not (start[1:] >= start[:-1]).all():    # what comes in order needs no memory for its order
+            order = np.argsort(start, kind="stable")
+            start, end = start[order], end[order]
+        reach = np.maximum.accumulate(end)
         first = np.append(True, start[1:] > reach[:-1])
         return cls(start[first], reach[np.append(first[1:], True)])
 
@@ -84,13 +89,15 @@ class Intervals:
 
 
 NEVER = Intervals(np.empty(0, np.int64), np.empty(0, np.int64))
+Roles: TypeAlias = Mapping[str, Intervals] | Iterable[tuple[str, Intervals]]
+"""Sets by name, the most important first; or pairs of name and set, of which only one need be there at a time."""
 
 
-def shares(roles: Mapping[str, Intervals] | Iterable[tuple[str, Intervals]], start: Ints, end: Ints) -> dict[str, Ints]:
+def shares(roles: Roles, start: Ints, end: Ints) -> dict[str, Ints]:
     """Split windows among roles, every moment to one of them: the first that has it.
 
     Args:
-        roles: sets by name, the most important first; or pairs of name and set, of which only one need be there at a time.
+        roles: sets by name, see ``Roles``.
         start: int64 nanoseconds, shape ``[windows]``: where each window begins.
         end: where each ends.
 

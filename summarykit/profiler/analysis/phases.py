@@ -130,7 +130,9 @@ def _updates(optimizer: Intervals, backward: Intervals) -> Intervals:
 def _transfers(spans: Spans) -> Array:
     """Calls that send something to a device."""
     sent = spans.of(Category.MEMCPY) & matching(spans, _FROM_HOST) & (spans.correlation >= 0)
-    return spans.of(Category.RUNTIME) & np.isin(spans.correlation, spans.correlation[sent])
+    called = spans.of(Category.RUNTIME)
+    called[called] = np.isin(spans.correlation[called], spans.correlation[sent])
+    return called
 
 
 def _is_stage(spans: Spans, steps: Table) -> Array:

@@ -8,9 +8,11 @@ from typing import Any
 from summarykit.profiler.analysis import device
 from summarykit.profiler.analysis.causes import causes
 from summarykit.profiler.analysis.counters import counters
+from summarykit.profiler.analysis.idle import idle
 from summarykit.profiler.analysis.input import input_wait
 from summarykit.profiler.analysis.memory import memory, memory_times
 from summarykit.profiler.analysis.operators import operators
+from summarykit.profiler.analysis.parts import latest
 from summarykit.profiler.analysis.phases import classic, phases
 from summarykit.profiler.analysis.pipeline import pipeline
 from summarykit.profiler.analysis.python_code import python_code
@@ -55,7 +57,7 @@ class Profile:
             return int(self.steps["start"][0]), int(self.steps["end"].max())
         if not len(spans):
             return 0, 0
-        return int(spans.start.min()), int((spans.start + spans.duration).max())
+        return int(spans.start.min()), latest(spans)
 
     @cached_property
     def steps(self) -> Table:
@@ -137,8 +139,8 @@ class Profile:
 
     @cached_property
     def idle(self) -> Table:
-        """Why devices had nothing to do; see ``device.idle``."""
-        return device.idle(self.recording, self.window)
+        """Why devices had nothing to do; see ``idle.idle``."""
+        return idle(self.recording, self.window)
 
     @cached_property
     def queue(self) -> Table:

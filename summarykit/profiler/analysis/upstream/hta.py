@@ -18,7 +18,7 @@ import numpy as np
 
 from summarykit.profiler.analysis.choosing import named, on_devices
 from summarykit.profiler.analysis.intervals import Intervals
-from summarykit.profiler.analysis.launching import launch_times
+from summarykit.profiler.analysis.launching import Calls
 from summarykit.profiler.analysis.upstream.rounding import ends
 from summarykit.profiler.recording import Category, Recording, Table
 from summarykit.shapes import Array, Ints
@@ -97,7 +97,7 @@ def idle_time(recording: Recording) -> Table:
     """The gaps in each stream by cause: ``stream``, ``idle_category`` (``host_wait``, ``kernel_wait``, ``other``), ``idle_time``."""
     spans, device = recording.spans, Device(recording)
     kernels = spans.of(*_KERNELS)[device.chosen]
-    launched = _microseconds(launch_times(spans))
+    launched = _microseconds(Calls(spans).times(spans.correlation))
     rows: list[tuple[int, str, int]] = []
     for stream in np.unique(device.stream[kernels]).tolist():
         here = np.flatnonzero(kernels & (device.stream == stream))
@@ -114,7 +114,7 @@ def idle_time(recording: Recording) -> Table:
 def queue_length(recording: Recording) -> Table:
     """How many launches a stream has not begun yet, at each launch and each start: ``stream`` and the columns of pandas' ``describe()``."""
     spans, device = recording.spans, Device(recording)
-    launched = _microseconds(launch_times(spans, named(spans, _LAUNCHES)))[device.chosen]
+    launched = _microseconds(Calls(spans, named(spans, _LAUNCHES)).times(spans.correlation))[device.chosen]
     rows = []
     for stream in np.unique(device.stream).tolist():
         here = (device.stream == stream) & (launched >= 0)

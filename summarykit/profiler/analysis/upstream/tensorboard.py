@@ -11,7 +11,7 @@ import numpy as np
 
 from summarykit.profiler.analysis.choosing import named, on_devices
 from summarykit.profiler.analysis.intervals import Intervals, shares
-from summarykit.profiler.analysis.launching import launched_by
+from summarykit.profiler.analysis.launching import Calls
 from summarykit.profiler.analysis.upstream.rounding import ends
 from summarykit.profiler.recording import Category, Recording, Spans, Table
 from summarykit.shapes import Array, Ints
@@ -79,7 +79,7 @@ def _launched(recording: Recording, start: Ints, end: Ints) -> tuple[Ints, Ints]
     spans = recording.spans
     step = np.searchsorted(start, spans.start, side="right") - 1
     inside = (step >= 0) & (ends(spans) <= end[step]) & ("runtime" in _words(recording))
-    call = launched_by(spans, inside)
+    call = Calls(spans, inside).behind(spans.correlation)
     device = np.flatnonzero(spans.of(*_DEVICE) & on_devices(spans) & (call >= 0))
     return device, step[call[device]]
 
