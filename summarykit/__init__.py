@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from summarykit.collectors import LandscapeCollector, SummaryCollector
     from summarykit.errors import ClosedError, MissingExtraError, RefusedValueError, StorageError, SummaryKitError
     from summarykit.landscape import LossSurface, SummaryLandscape
-    from summarykit.profiler import Profiler, StopAtEpoch, StopAtStep, schedule
+    from summarykit.profiler import ProfileOnDemand, Profiler, StopAtEpoch, StopAtStep, schedule
     from summarykit.reading import Run, convert, repair, runs, verify
     from summarykit.summary import MetricWriter, SummaryRecord, SummaryWriter
     from summarykit.training import Callback, CallbackList, Loop, RunContext
@@ -27,7 +27,7 @@ _HOMES = {
     "summarykit.errors": ("ClosedError", "MissingExtraError", "RefusedValueError", "StorageError", "SummaryKitError"),
     "summarykit.landscape": ("LossSurface", "SummaryLandscape"),
     "summarykit.ops": ("ops",),
-    "summarykit.profiler": ("Profiler", "StopAtEpoch", "StopAtStep", "schedule"),
+    "summarykit.profiler": ("ProfileOnDemand", "Profiler", "StopAtEpoch", "StopAtStep", "schedule"),
     "summarykit.reading": ("Run", "convert", "repair", "runs", "verify"),
     "summarykit.summary": ("MetricWriter", "SummaryRecord", "SummaryWriter"),
     "summarykit.training": ("Callback", "CallbackList", "Loop", "RunContext"),
@@ -36,9 +36,9 @@ __getattr__ = lazy.names(__name__, _HOMES)
 
 __all__ = [
     "Callback", "CallbackList", "ClosedError", "LandscapeCollector", "Loop", "LossSurface", "MetricWriter", "MissingExtraError",
-    "Profiler", "RefusedValueError", "Run", "RunContext", "StopAtEpoch", "StopAtStep", "StorageError", "SummaryCollector",
-    "SummaryKitError", "SummaryLandscape", "SummaryRecord", "SummaryWriter", "convert", "ops", "repair", "runs", "schedule",
-    "verify",
+    "ProfileOnDemand", "Profiler", "RefusedValueError", "Run", "RunContext", "StopAtEpoch", "StopAtStep", "StorageError",
+    "SummaryCollector", "SummaryKitError", "SummaryLandscape", "SummaryRecord", "SummaryWriter", "convert", "ops", "repair", "runs",
+    "schedule", "verify",
 ]  # fmt: skip
 
 

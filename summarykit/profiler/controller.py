@@ -57,6 +57,11 @@ class Controller:
     phase: Callable[[str], AbstractContextManager[Any]]
 
     @property
+    def output_path(self) -> Path:
+        """Where windows are written."""
+        return self._plan.output_path
+
+    @property
     def window(self) -> Window | None:
         """The open window."""
         return self.windows[-1] if self.windows and not self.windows[-1].closed else None

@@ -7,14 +7,15 @@ from typing import Any
 
 from summarykit.notices import logger
 from summarykit.profiler.profiler import Profiler
-from summarykit.profiler.ranges import ranges
+from summarykit.profiler.ranges import Ranges
 from summarykit.training.callback import Callback
 
 
 class Toggle(Callback):
-    """What both have in common: ranges, whose profiler it is, and that it is always stopped.
+    """What they have in common: ranges, whose profiler it is, and that it is always stopped.
 
     Attributes:
+        ranges: first and last step (or epoch) of each window.
         profiler: what records.
         report: where it has a profiler of its own, the last window's report, after the training.
     """
@@ -22,9 +23,9 @@ class Toggle(Callback):
     unit: str
     fail_safe = True
 
-    def __init__(self, start: Any, stop: Any, profiler: Profiler | None) -> None:
-        """See ``StopAtStep``."""
-        self.ranges = ranges(self.unit, start, stop)
+    def __init__(self, found: Ranges, profiler: Profiler | None) -> None:
+        """Take the ranges, checked; see ``StopAtStep``."""
+        self.ranges = found
         if profiler is not None and not isinstance(profiler, Profiler):
             raise TypeError(f"profiler: a Profiler or None is needed, got {profiler!r}")
         if profiler is not None and profiler.scheduled:

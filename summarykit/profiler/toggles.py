@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from summarykit.profiler.profiler import Profiler
+from summarykit.profiler.ranges import ranges
 from summarykit.profiler.toggle import Toggle
 from summarykit.training.context import RunContext
 from summarykit.training.marks import unwatched
@@ -40,7 +41,7 @@ class StopAtStep(Toggle):
         Raises:
             TypeError, ValueError: no integers, or a range that is empty, begins before 1 or overlaps with another.
         """
-        super().__init__(start_step, stop_step, profiler)
+        super().__init__(ranges(self.unit, start_step, stop_step), profiler)
         self._stride = self._hooks = self._alarm = 0
         self._params: dict[str, Any] = {}
 
@@ -120,7 +121,7 @@ class StopAtEpoch(Toggle):
         Raises:
             TypeError, ValueError: see ``StopAtStep``.
         """
-        super().__init__(start_epoch, stop_epoch, profiler)
+        super().__init__(ranges(self.unit, start_epoch, stop_epoch), profiler)
 
     def on_train_epoch_begin(self, run_context: RunContext) -> None:
         """See ``Callback``."""

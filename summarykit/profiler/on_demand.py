@@ -1,0 +1,139 @@
+"""A callback that profiles a training that runs, whenever somebody asks for it from outside."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic
+from types import FrameType, TracebackType
+from typing import Any
+
+from summarykit.notices import logger
+from summarykit.profiler.profiler import Profiler
+from summarykit.profiler.toggle import Toggle
+from summarykit.training.context import RunContext
+
+FILE = "profile_now"
+"""Name of the file in the profiler's ``output_path`` that asks for a window when it is touched."""
+EVERY = 1.0
+"""Seconds between two looks at that file."""
+
+
+class ProfileOnDemand(Toggle):
+    """Profiles the next steps whenever the process gets a signal, or a file is touched.
+
+    ::
+
+        Loop(..., callbacks=[ProfileOnDemand(20, profiler=profiler)])
+
+        kill -USR1 PID                          # this process
+        touch ./summary/profiler/profile_now    # every process that has this output_path: all ranks
+
+    The window begins with the step after the one that is running. What is asked for while a window is open is part of that. Outside of
+    the training the signal does again what it did before; where it cannot be had (not in the main thread, not on Windows) that is said,
+    and the file is what remains.
+    """
+
+    unit = "step"
+
+    def __init__(self, steps: int = 20, profiler: Profiler | None = None, signal_name: str | None = "SIGUSR1") -> None:
+        """Make the callback.
+
+        Args:
+            steps: how many steps a window has, 1 or more.
+            profiler: see ``StopAtStep``.
+            signal_name: which signal asks for a window; None: none does.
+
+        Raises:
+            TypeError, ValueError: no such number, or no name of a signal.
+        """
+        super().__init__((), profiler)
+        if isinstance(steps, bool) or not isinstance(steps, int):
+            raise TypeError(f"steps: an integer is needed, got {steps!r}")
+        if steps < 1:
+            raise ValueError(f"steps: 1 or more is needed, got {steps!r}")
+        if signal_name is not None and not (isinstance(signal_name, str) and signal_name.startswith("SIG")):
+            raise ValueError(f"signal_name: a name such as 'SIGUSR1' or None is needed, got {signal_name!r}")
+        self.steps = steps
+        self.signal_name = signal_name
+        self._before: Any = None
+        self._asked = False
+        self._look = 0.0
+        self._touched = 0
+
+    @property
+    def file(self) -> Path:
+        """The file that asks for a window when it is touched."""
+        return self.profiler.output_path / FILE
+
+    def __enter__(self) -> ProfileOnDemand:
+        super().__enter__()
+        if self._depth == 1:
+            self.ranges, self._asked = (), False
+            with suppress(OSError):    # that nothing can be written there is said when a window opens
+                self.file.parent.mkdir(parents=True, exist_ok=True)
+            self._touched = self._time_of_file()
+            self._listen()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """See ``Toggle``."""
+        if self._depth == 1 and self._before is not None:
+            signal.signal(getattr(signal, str(self.signal_name)), self._before)
+            self._before = None
+        super().__exit__(kind, error, trace)
+
+    def on_train_step_begin(self, run_context: RunContext) -> None:
+        """See ``Callback``."""
+        self.profiler.step_begin(run_context.original_args()["cur_step_num"])
+
+    def on_train_step_end(self, run_context: RunContext) -> None:
+        """See ``Callback``."""
+        step = run_context.original_args()["cur_step_num"]
+        self.profiler.step_end(step)
+        self._ended(step)
+        if self._asked or self._was_touched():
+            self._asked = False
+            if not self._mine:
+                self.ranges = ((step + 1, step + self.steps),)
+                self._open_for(step + 1, step + 1)
+
+    def on_train_epoch_begin(self, run_context: RunContext) -> None:
+        """See ``Callback``."""
+        self.profiler.between()
+
+    def on_eval_end(self, run_context: RunContext) -> None:
+        """See ``Callback``."""
+        self.profiler.between()
+
+    def _listen(self) -> None:
+        number = getattr(signal, str(self.signal_name), None)
+        if number is not None and threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(number, self._ask) or signal.SIG_DFL
+        elif self.signal_name is not None:
+            logger.warning("ProfileOnDemand: %s cannot be had in this thread or system: touch %s instead", self.signal_name, self.file)
+
+    def _ask(self, _: int, frame: FrameType | None) -> None:
+        self._asked = True
+
+    def _was_touched(self) -> bool:
+        now = monotonic()
+        if now < self._look:
+            return False
+        self._look = now + EVERY
+        before, self._touched = self._touched, self._time_of_file()
+        return self._touched > before
+
+    def _time_of_file(self) -> int:
+        try:
+            return os.stat(self.file).st_mtime_ns
+        except OSError:
+            return 0
+
+    def _close(self) -> None:
+        if self._mine:
+            logger.info("ProfileOnDemand: summarykit profile %s", self.profiler.windows[-1].directory)
+        super()._close()

@@ -1,0 +1,140 @@
+"""ProfileOnDemand: a training that runs is profiled when a signal comes or a file is touched."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+
+import pytest
+
+from summarykit import Loop, ProfileOnDemand, Profiler
+from summarykit.profiler import on_demand
+from summarykit.profiler.merging import recorded
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="this system has no SIGUSR1")
+
+
+@pytest.fixture
+def profiler(tmp_path) -> Profiler:
+    return Profiler(tmp_path / "profiler", start_profile=False, collectors=[])
+
+
+def steps(profiler: Profiler) -> list[list[int]]:
+    """The numbers of the steps in each window."""
+    return [recorded(window.records)[0].tables["steps"]["step"].tolist() for window in profiler.windows]
+
+
+def train(callback: ProfileOnDemand, events: dict[int, object], count: int = 12) -> None:
+    with Loop(train_dataset=range(count), callbacks=[callback]) as loop:
+        for _ in loop.steps():
+            if event := events.get(loop.step):
+                event()    # type: ignore[operator]
+
+
+def ask() -> None:
+    signal.raise_signal(signal.SIGUSR1)
+
+
+def test_a_signal_opens_a_window_of_so_many_steps(profiler):
+    train(ProfileOnDemand(3, profiler), {2: ask, 8: ask})
+    assert steps(profiler) == [[3, 4, 5], [9, 10, 11]]
+
+
+def test_a_signal_within_a_window_is_part_of_it(profiler):
+    train(ProfileOnDemand(3, profiler), {2: ask, 4: ask})
+    assert steps(profiler) == [[3, 4, 5]]
+
+
+def test_a_window_ends_with_the_training(profiler):
+    train(ProfileOnDemand(30, profiler), {10: ask})
+    assert steps(profiler) == [[11, 12]]
+    assert not profiler.recording
+
+
+def test_nothing_is_recorded_unless_it_is_asked_for(profiler, caplog):
+    train(ProfileOnDemand(3, profiler), {})
+    assert not profiler.windows
+    assert not caplog.records
+
+
+def test_the_signal_is_whose_it_was_outside_of_the_training(profiler):
+    seen = []
+    before = signal.signal(signal.SIGUSR1, lambda *_: seen.append("theirs"))
+    try:
+        train(ProfileOnDemand(3, profiler), {2: ask})
+        assert not seen
+        ask()
+        assert seen == ["theirs"]
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+
+
+def test_a_file_that_is_touched_opens_a_window(profiler, monkeypatch):
+    """It lies there from an earlier run, which means nothing; each touch makes one window. The clock moves with the steps."""
+    now = [0.0]
+    monkeypatch.setattr(on_demand, "monotonic", lambda: now[0])
+    callback = ProfileOnDemand(2, profiler, signal_name=None)
+    profiler.output_path.mkdir()
+    callback.file.touch()
+
+    def touch(ahead: int) -> None:
+        now[0] += on_demand.EVERY
+        os.utime(callback.file, ns=(0, callback.file.stat().st_mtime_ns + ahead))
+
+    train(callback, {2: lambda: touch(1_000_000), 7: lambda: touch(1_000_000)})
+    assert steps(profiler) == [[3, 4], [8, 9]]
+
+
+def test_the_file_is_looked_at_once_in_a_second(profiler, monkeypatch):
+    looks = []
+    monkeypatch.setattr(on_demand, "monotonic", lambda: 100.0)
+    callback = ProfileOnDemand(2, profiler, signal_name=None)
+    monkeypatch.setattr(callback, "_time_of_file", lambda: looks.append(1) or 0)
+    train(callback, {}, count=50)
+    assert len(looks) == 2    # when it begins, and in the first step
+
+
+def test_its_folder_is_there_to_touch_a_file_in(profiler):
+    train(ProfileOnDemand(2, profiler), {1: lambda: (profiler.output_path / "profile_now").touch()}, count=2)
+    assert (profiler.output_path / "profile_now").exists()
+
+
+def test_where_signals_cannot_be_had_the_file_is_named(profiler, caplog):
+    caplog.set_level(logging.WARNING, "summarykit")
+    thread = threading.Thread(target=train, args=(ProfileOnDemand(3, profiler), {}))
+    thread.start()
+    thread.join()
+    train(ProfileOnDemand(3, profiler, signal_name="SIGNOSUCH"), {})
+    texts = [record.getMessage() for record in caplog.records]
+    assert [text.split()[1] for text in texts] == ["SIGUSR1", "SIGNOSUCH"]
+    assert all("profile_now" in text for text in texts)
+
+
+def test_a_real_signal_from_another_process(run_script, tmp_path):
+    code = """
+import os, signal, subprocess, sys
+from summarykit import Loop, Profiler, ProfileOnDemand
+profiler = Profiler(sys.argv[1], start_profile=False, collectors=[])
+with Loop(train_dataset=range(10), callbacks=[ProfileOnDemand(4, profiler)]) as loop:
+    for _ in loop.steps():
+        if loop.step == 3:
+            subprocess.run(["/bin/sh", "-c", f"kill -USR1 {os.getpid()}"], check=True)
+print(profiler.analyse().profiles[0].steps["step"].tolist())
+"""
+    assert run_script(code, tmp_path).expect_success().stdout.split("\n")[0] == "[4, 5, 6, 7]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "what"),
+    [
+        ({"steps": 0}, ValueError, "steps: 1 or more is needed, got 0"),
+        ({"steps": 1.5}, TypeError, "steps: an integer is needed, got 1.5"),
+        ({"signal_name": 10}, ValueError, "signal_name: a name such as 'SIGUSR1' or None is needed, got 10"),
+        ({"profiler": "./data"}, TypeError, "profiler: a Profiler or None is needed, got './data'"),
+    ],
+)
+def test_wrong_arguments(arguments, error, what):
+    with pytest.raises(error, match=what):
+        ProfileOnDemand(**arguments)
