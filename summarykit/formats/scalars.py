@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from summarykit.formats import affine, crc, framing, wire
-from summarykit.formats.chunk import EMPTY, Chunk
+from summarykit.formats.chunk import EMPTY, Chunk, running
 from summarykit.formats.crc_table import UInt32
 from summarykit.formats.scalar_event import EXACT_VALUE, number_key, records
 from summarykit.shapes import Floats, Ints
@@ -141,7 +141,7 @@ def one_by_one(number_fields: Sequence[int], batch: ScalarBatch) -> list[Chunk]:
     """Frame a batch the plain way: one chunk per format."""
     columns = batch.steps.tolist(), batch.wall_times.tolist(), batch.values.tolist()
     rows = [records(number_fields, tag.encode(), *rest) for tag, *rest in zip(batch.tags, *columns, strict=True)]
-    ends = np.cumsum([len(row[0]) for row in rows])
+    ends = running([len(row[0]) for row in rows])
     return [Chunk([b"".join(column)], ends) for column in zip(*rows, strict=True)]
 
 

@@ -46,6 +46,7 @@ class Buffer:
 
     Attributes:
         flat: the scalars, as ``writing.flat`` has them. Whoever appends asks ``room`` first where it is longer than ``mark``.
+        tasks: values that must be worked on before they can be written.
         mark: that length.
         eager: every scalar is to go through ``room``.
         taken: what the pump has taken.
@@ -63,7 +64,7 @@ class Buffer:
         self.mark = -1
         self.eager = False
         self.taken = Position(0, 0)
-        self._tasks: list[Task] = []
+        self.tasks: list[Task] = []
         self._attend = attend
         self._wake = wake
         self._patience = LONGEST_WAIT if on_full == "block" else 0.0
@@ -80,7 +81,7 @@ class Buffer:
         if nbytes and not self._reserve(nbytes):
             return False
         self.flat.extend(flat)
-        self._tasks.extend(tasks)
+        self.tasks.extend(tasks)
         if nbytes >= WAKE_BYTES:
             self._wake()
         return True
@@ -102,8 +103,8 @@ class Buffer:
 
     def take(self) -> tuple[list[Any], list[Task]]:
         """The oldest scalars, and the oldest tasks: at most ``SLICE`` of each."""
-        flat, tasks = self.flat[: WIDTH * SLICE], self._tasks[:SLICE]
-        del self.flat[: len(flat)], self._tasks[: len(tasks)]
+        flat, tasks = self.flat[: WIDTH * SLICE], self.tasks[:SLICE]
+        del self.flat[: len(flat)], self.tasks[: len(tasks)]
         self.taken = Position(self.taken.items + len(flat), self.taken.tasks + len(tasks))
         if flat:
             self._set_mark(WAKE_AT)
@@ -111,7 +112,7 @@ class Buffer:
 
     def end(self) -> Position:
         """Where the buffer ends at present."""
-        return Position(self.taken.items + len(self.flat), self.taken.tasks + len(self._tasks))
+        return Position(self.taken.items + len(self.flat), self.taken.tasks + len(self.tasks))
 
     def passed(self, position: Position) -> bool:
         """Whether all before a position was taken."""
@@ -128,12 +129,12 @@ class Buffer:
 
     def oldest(self) -> float | None:
         """Wall time of the oldest value waiting, in seconds since the epoch."""
-        times = [*self.flat[WIDTH - 1 : WIDTH], *(task.wall_time for task in self._tasks[:1])]
+        times = [*self.flat[WIDTH - 1 : WIDTH], *(task.wall_time for task in self.tasks[:1])]
         return min(times, default=None)
 
     def __len__(self) -> int:
         """Number of values waiting."""
-        return len(self.flat) // WIDTH + len(self._tasks)
+        return len(self.flat) // WIDTH + len(self.tasks)
 
     def _set_mark(self, scalars: int) -> None:
         self.mark = -1 if self.eager else WIDTH * (scalars - 1)

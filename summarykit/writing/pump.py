@@ -1,13 +1,13 @@
 """The one background thread of a process: it brings what writers hold to their files, ten times a second.
 
-It is woken through a ``SimpleQueue``, whose ``put`` is safe in signal handlers and finalisers, where an ``Event`` could dead-lock.
+It is woken by the release of a plain lock, which is safe in signal handlers and finalisers, where an ``Event`` could dead-lock. What an
+idle writer costs is decided here: a beat finds cold caches, so it should touch little.
 """
 
 from __future__ import annotations
 
 import threading
 from contextlib import suppress
-from queue import Empty, SimpleQueue
 from typing import Protocol
 
 
@@ -27,7 +27,8 @@ class Pump:
 
     def __init__(self) -> None:
         self._writers: tuple[Served, ...] = ()
-        self._wake: SimpleQueue[None] = SimpleQueue()
+        self._pause = 0.0
+        self._bell = threading.Lock()    # free: ringing
         self._lock = threading.RLock()
         self._thread: threading.Thread | None = None
 
@@ -35,7 +36,7 @@ class Pump:
         """Serve a writer from now on; False where no thread can be started any more (the interpreter is ending)."""
         with self._lock:
             if writer not in self._writers:
-                self._writers += (writer,)
+                self._serve((*self._writers, writer))
                 self.wake()    # it may have gone to sleep for longer than this one allows
             if self._thread is None:    # an interrupt in here may leave a second thread behind: writers let in one at a time
                 thread = threading.Thread(target=self._run, name="summarykit-pump", daemon=True)
@@ -49,7 +50,7 @@ class Pump:
     def dismiss(self, writer: Served) -> None:
         """Serve a writer no longer; with the last one the thread ends, and nobody waits for that but the end of the process."""
         with self._lock:
-            self._writers = tuple(each for each in self._writers if each is not writer)
+            self._serve(tuple(each for each in self._writers if each is not writer))
         if self._thread is not None:
             self.wake()
 
@@ -61,13 +62,17 @@ class Pump:
 
     def wake(self) -> None:
         """Come at once."""
-        self._wake.put(None)
+        with suppress(RuntimeError):    # it rings already
+            self._bell.release()
+
+    def _serve(self, writers: tuple[Served, ...]) -> None:
+        self._writers, self._pause = writers, min((writer.flush_secs for writer in writers), default=0.0)
 
     def _run(self) -> None:
         busy = False
-        while not self._finished():
+        while self._writers or not self._finished():
             if not busy:
-                self._sleep()
+                self._bell.acquire(timeout=self._pause)
             turns = [writer.work() for writer in self._writers]    # each gets one, so no generator here
             busy = any(turns)
 
@@ -76,9 +81,3 @@ class Pump:
             if not self._writers:
                 self._thread = None
             return not self._writers
-
-    def _sleep(self) -> None:
-        with suppress(Empty):
-            self._wake.get(timeout=min((writer.flush_secs for writer in self._writers), default=0.0))
-            while True:
-                self._wake.get_nowait()

@@ -42,7 +42,7 @@ class Stats:
 
     def watch(self, batch: ScalarBatch) -> None:
         """Note the first step of each tag whose value is NaN or infinite."""
-        for place in np.flatnonzero(~np.isfinite(batch.values)).tolist():
+        for place in (~np.isfinite(batch.values)).nonzero()[0].tolist():
             self.nonfinite.setdefault(batch.tags[place], int(batch.steps[place]))
 
     def as_dict(self, waiting: int, lag: float) -> dict[str, Any]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from time import monotonic, time
 from typing import Any
 
 from summarykit.formats.scalars import ScalarEncoder
@@ -32,6 +32,8 @@ PATIENCE = 5.0
 
 SYNC_SECS = 30.0
 """Seconds between two background syncs to the disk."""
+
+_REST_SECS = 1.0    # so long, at most, a writer with nothing in hand takes no turn
 
 
 class Writer:
@@ -60,7 +62,9 @@ class Writer:
         self._inside = False
         self._pump_hangs = False
         self._given_up = False
-        self._synced_at = time.monotonic()
+        self._at_rest = False
+        self._rest_until = 0.0
+        self._synced_at = monotonic()
         self._synced_bytes = 0
 
     # --- for callers
@@ -117,7 +121,7 @@ class Writer:
         """The counters, the files, and how far the files are behind (``lag``, seconds)."""
         oldest = self._output.behind_since or self.buffer.oldest()
         waiting = len(self.buffer) + self._executor.submitted - self._executor.completed + self._output.in_hand
-        figures = self.stats.as_dict(waiting, 0.0 if oldest is None else max(0.0, time.time() - oldest))
+        figures = self.stats.as_dict(waiting, 0.0 if oldest is None else max(0.0, time() - oldest))
         return {**figures, "files": self._output.paths + self._delivery.lineage.paths}
 
     def paths(self) -> list[str]:
@@ -170,7 +174,12 @@ class Writer:
     # --- the pump's turn
 
     def work(self) -> bool:
-        """One turn; True where more is waiting."""
+        """One turn, or none where nothing came since one that left nothing; True where more is waiting.
+
+        An idle writer is asked ten times a second, each time with cold caches: it must be told by a few look-ups, without a call.
+        """
+        if self._at_rest and not self.buffer.flat and not self.buffer.tasks and not self._requests and monotonic() < self._rest_until:
+            return False
         if not self._turning.acquire(timeout=1.0):
             return False    # at the end of the process, a pump that hangs in a system call
         try:
@@ -206,11 +215,13 @@ class Writer:
             if request.position is None:
                 request.position = self.buffer.end()
         flat, tasks = self.buffer.take()
-        if flat:    # an idle writer costs a tenth of a percent of a core; what is not done for nothing counts
+        if flat:
             self._write_scalars(flat)
         for task in tasks:
             self._executor.submit(task)
         self._deliver()
+        self._at_rest = self._executor.submitted == self._executor.completed and not self._output.behind_since
+        self._rest_until = monotonic() + _REST_SECS
         self._delivery.lineage.beat()
         self._sync_now_and_then()
         behind = [request for request in requests if not self._answer(request)]
@@ -293,7 +304,7 @@ class Writer:
         self.failure = error
 
     def _sync_now_and_then(self) -> None:
-        now = time.monotonic()
+        now = monotonic()
         if now - self._synced_at < SYNC_SECS or self._synced_bytes == self.stats.bytes or self._direct:
             return
         self._synced_at, self._synced_bytes = now, self.stats.bytes
