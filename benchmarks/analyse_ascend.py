@@ -1,9 +1,9 @@
-"""Ascend's raw captures: how fast the hardware's task log is read, its starts and ends paired, a job turned into a recording.
+"""Ascend's raw captures: how fast the hardware's task log is read, its starts and ends paired, a job turned into a recording and a report.
 
     python benchmarks/analyse_ascend.py [--size MB] [--repeat N] [CAPTURE]
 
-Without a capture one is made: tasks of 16 streams that overlap as in a real one. Each figure is the best of N runs in fresh processes, wall
-and processor time; the memory is the process's peak.
+Without a capture one is made: tasks of 16 streams that overlap and leave gaps as in a real one, in steps. Each figure is the best of N runs
+in fresh processes, wall and processor time; the memory is the process's peak.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from pathlib import Path
 import numpy as np
 
 NAME = "hwts.log.data.45.dev.profiler_default_tag.0.slice_0"
-STREAMS, OPERATORS = 16, 2000
+STREAMS, OPERATORS, A_STEP = 16, 2000, 10_000
+SPACING = 200
+"""Ticks from one task's start to the next one's; it takes about as many."""
 
 
 def make(folder: Path, megabytes: int) -> None:
@@ -31,7 +33,7 @@ def make(folder: Path, megabytes: int) -> None:
 
     random, tasks = np.random.default_rng(3), megabytes * (1 << 20) // 128
     stream = random.integers(0, STREAMS, tasks)
-    begin = np.sort(random.integers(0, tasks * 40, tasks))
+    begin = np.sort(random.integers(0, tasks * SPACING, tasks))
     records = np.zeros(2 * tasks, LAYOUT)
     records["time"] = np.concatenate([begin, begin + random.integers(1, 400, tasks)])
     records["stream"] = np.tile(stream + 500, 2)
@@ -43,6 +45,17 @@ def make(folder: Path, megabytes: int) -> None:
     (folder / NAME).write_bytes(records.tobytes())
     lines = "".join(f"Default/network/Mul-op{number} 1 {25_000 + number} 0\n" for number in range(OPERATORS))
     (folder / "Framework.host.vm.task_desc_info.0.slice_0").write_text(lines)
+    _steps(folder / "training_trace.46.dev.profiler_default_tag.0.slice_0", tasks)
+
+
+def _steps(path: Path, tasks: int) -> None:
+    from summarykit.profiler.parsers.ascend import training_trace as trace
+
+    count = max(tasks // A_STEP, 2)
+    records = np.zeros((count, 4), trace.LAYOUT)
+    records["tag"] = (0, trace.FORWARD_START, trace.BACKWARD_END, trace.NEW_STEP_END)
+    records["time"] = (np.arange(count)[:, None] + (0, 0.1, 0.8, 1)) * A_STEP * SPACING
+    path.write_bytes(records.tobytes())
 
 
 def read(path: Path) -> int:
@@ -68,7 +81,16 @@ def recording(path: Path) -> int:
     return len(ascend.parse(path.parent)[0].spans)
 
 
-CASES: dict[str, Callable[[Path], int]] = {"read": read, "read and pair": pair, "whole job": recording}
+def report(path: Path) -> int:
+    """What a user gets: the report as text, as a page and for programs, and every table."""
+    from summarykit.profiler.analysis import Profile, analyse
+
+    found = analyse(path.parent)
+    texts = (str(found), found.to_html(), found.to_json())
+    return sum(map(len, texts)) and sum(found.table(name).rows for name in Profile.TABLES)
+
+
+CASES: dict[str, Callable[[Path], int]] = {"read": read, "read and pair": pair, "whole job": recording, "report": report}
 
 
 def measure(case: str, path: Path) -> None:

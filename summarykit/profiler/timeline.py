@@ -15,6 +15,7 @@ from typing import IO
 import numpy as np
 
 from summarykit.profiler.recording import Category, Lane, Recording
+from summarykit.shapes import Ints
 
 _BATCH = 1 << 14
 _WORDS = [category.name.lower() for category in Category]
@@ -100,12 +101,19 @@ def _spans(recording: Recording, numbers: dict[int | None, int], shift: int) -> 
     spans = recording.spans
     names = [json.dumps(name) for name in spans.names]
     places = [f'"pid":{numbers[lane.process]},"tid":{thread}' for thread, lane in enumerate(spans.lanes, 1)]
-    order = np.argsort(spans.start, kind="stable")
-    for begin in range(0, len(order), _BATCH):
-        chosen = order[begin : begin + _BATCH]
+    for chosen in _in_order(spans.start):
         columns = spans.name[chosen], spans.category[chosen], spans.lane[chosen], spans.start[chosen] - shift, spans.duration[chosen]
         rows = zip(*(column.tolist() for column in columns), strict=True)
         yield [_span(_WORDS[category], names[name], places[lane], start, duration) for name, category, lane, start, duration in rows]
+
+
+def _in_order(start: Ints) -> Iterator[Ints | slice]:
+    """The places of some spans at a time, from the first to the last by start; those that come so need no memory for their order."""
+    ordered = (start[1:] >= start[:-1]).all()
+    order = None if ordered else np.argsort(start, kind="stable")
+    for begin in range(0, len(start), _BATCH):
+        some = slice(begin, begin + _BATCH)
+        yield some if order is None else order[some]
 
 
 def _span(word: str, name: str, place: str, start: int, duration: int) -> str:

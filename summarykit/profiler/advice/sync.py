@@ -58,4 +58,5 @@ def _on_device(profile: Profile) -> float:
 def _calls(profile: Profile) -> Ints:
     """The calls that wait, within the usual steps."""
     spans, steps = profile.recording.spans, profile.usual
-    return np.flatnonzero(syncs(spans) & Intervals.union(steps["start"], steps["end"]).hold(spans.start))
+    calls = np.flatnonzero(syncs(spans))
+    return calls[Intervals.union(steps["start"], steps["end"]).hold(spans.start[calls])]

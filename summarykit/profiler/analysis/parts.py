@@ -17,12 +17,15 @@ from summarykit.shapes import Array, Ints
 MOST = 1 << 18
 """Spans that are looked at together, about."""
 
+PIECE = 1 << 16
+"""Rows of a piece: what is made of it fits a processor's cache."""
+
 _SAMPLE = 1 << 12
 
 
 def pieces(count: int) -> Iterator[slice]:
     """Stretches of rows, one after the other."""
-    return (slice(begin, begin + MOST) for begin in range(0, count, MOST))
+    return (slice(begin, begin + PIECE) for begin in range(0, count, PIECE))
 
 
 def parts(spans: Spans, start: Ints, end: Ints) -> Iterator[tuple[slice, Spans]]:

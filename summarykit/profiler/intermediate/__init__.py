@@ -48,20 +48,25 @@ def write_intermediate(
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     each = [recordings] if isinstance(recordings, Recording) else recordings
-    return [_put(place / name, content) for recording in each for name, content in render(recording, dialect=dialect).items()]
+    return [_put(place / name, parts) for recording in each for name, parts in _files(recording, dialect).items()]
 
 
 def render(recording: Recording, *, dialect: Dialect = MINDINSIGHT_2) -> dict[str, str]:
     """The same files in memory: name -> content."""
+    return {name: "".join(parts) for name, parts in _files(recording, dialect).items()}
+
+
+def _files(recording: Recording, dialect: Dialect) -> dict[str, Iterable[str]]:
     target = Target(recording, dialect)
     for writer in _WRITERS:
         writer.write(recording, target)
     return target.files
 
 
-def _put(path: Path, content: str) -> Path:
+def _put(path: Path, parts: Iterable[str]) -> Path:
     """Write a file, whole or not at all."""
     unfinished = path.with_name(path.name + ".part")
-    unfinished.write_text(content, encoding="utf-8", newline="")
+    with open(unfinished, "w", encoding="utf-8", newline="") as file:
+        file.writelines(parts)
     unfinished.replace(path)
     return path

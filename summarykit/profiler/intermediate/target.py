@@ -19,7 +19,7 @@ class Target:
         device: the number in their names.
         dialect: the generation of MindInsight.
         kind: ``"ascend"``, ``"gpu"`` or ``"cpu"``: MindInsight shows different pages for each.
-        files: name -> content.
+        files: name -> parts of its content, which may be made only while they are written.
     """
 
     def __init__(self, recording: Recording, dialect: Dialect) -> None:
@@ -30,10 +30,14 @@ class Target:
             dialect: see there.
         """
         self.dialect, self.device, self.kind = dialect, recording.rank, kind_of(recording)
-        self.files: dict[str, str] = {}
+        self.files: dict[str, Iterable[str]] = {}
 
     def text(self, name: str, content: str) -> None:
         """Add a text; ``{}`` in the name stands for the device."""
+        self.parts(name, [content])
+
+    def parts(self, name: str, content: Iterable[str]) -> None:
+        """Add a text that is too long to be in memory as a whole."""
         self.files[name.format(self.device)] = content
 
     def csv(self, name: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

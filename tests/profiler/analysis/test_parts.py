@@ -38,6 +38,7 @@ def tables(found: Recording) -> dict[str, dict[str, list[object]]]:
 
 def few_at_a_time(patch: pytest.MonkeyPatch, most: int) -> None:
     patch.setattr(parts, "MOST", most)
+    patch.setattr(parts, "PIECE", most)
     patch.setattr(operators, "MOST", most)
 
 
@@ -87,7 +88,9 @@ def test_a_window_is_cut_without_a_gap(rows, most):
         few_at_a_time(patch, most)
         start, end = parts.cut(spans, window)
     assert Intervals.union(start, end).start.tolist() == [20]
-    assert (start[1:] == end[:-1]).all() and end[-1] == 250 and (end > start).all()
+    assert (start[1:] == end[:-1]).all()
+    assert (end > start).all()
+    assert end[-1] == 250
 
 
 def test_of_very_many_spans_without_steps_those_in_the_middle_are_drawn(monkeypatch):
