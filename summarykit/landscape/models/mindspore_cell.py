@@ -14,6 +14,7 @@ import numpy as np
 
 from summarykit.landscape import samples
 from summarykit.landscape.models.base import Evaluation, LandscapeModel, Network, unfit
+from summarykit.landscape.models.mindspore_graph import Graphs
 from summarykit.shapes import Array
 
 
@@ -66,6 +67,7 @@ class MindSporeModel(LandscapeModel):
         if evaluation.batch_norm == "estimated":
             raise ValueError("batch_norm='estimated' is not available for MindSpore; MindSporeRecipe() uses the statistics of each batch")
         self._network, self._loss, self._metrics, self._training = network, _with_loss(model), metrics, evaluation.training
+        self._call = Graphs(self._loss, network)
         batches = dataset.create_tuple_iterator(num_epochs=1) if hasattr(dataset, "create_tuple_iterator") else dataset
         self._batches = samples.take(batches, evaluation.num_samples)
 
@@ -73,15 +75,18 @@ class MindSporeModel(LandscapeModel):
         """See `LandscapeModel.prepare`."""
         self._loss.set_train(self._training)
         self._loss.phase = "train" if self._training else "eval"
+        self._call.prepare(self._batches[0])
 
     @contextmanager
     def restored(self) -> Iterator[None]:
-        """See `LandscapeModel.restored`: weights, and which cells are in training mode."""
-        modes = [(cell, cell.training) for _, cell in self._loss.cells_and_names()]
+        """See `LandscapeModel.restored`: weights, which cells are in training mode, and their operators."""
+        modes, phase = [(cell, cell.training) for _, cell in self._loss.cells_and_names()], self._loss.phase
         try:
             with super().restored():
                 yield
         finally:
+            self._call.back()
+            self._loss.phase = phase
             for cell, training in modes:
                 cell.training = training
 
@@ -92,9 +97,9 @@ class MindSporeModel(LandscapeModel):
             metric.clear()
         losses, sizes = [], []
         for batch in self._batches:
-            losses.append(float(np.mean(_array(self._loss(*batch)))))
+            losses.append(float(np.mean(_array(self._call(self._loss, *batch)))))
             sizes.append(samples.size_of(batch))
-            outputs = self._network(*batch[:-1]) if others else None
+            outputs = self._call(self._network, *batch[:-1]) if others else None
             for metric in others.values():
                 metric.update(outputs, batch[-1])
         loss = float(np.average(losses, weights=sizes))

@@ -1,0 +1,115 @@
+"""Convolutions of MindSpore as products of matrices, on CPUs where its own are slow.
+
+MindSpore asks oneDNN for a layout that has no fast convolution on CPUs with AVX-512 (MindSpore 2.10 with oneDNN 3.10, which says so under
+``ONEDNN_VERBOSE=1``: ``jit_uni_ncsp:conv+ref:any``), so a reference loop runs, at half a GFLOP a second. The patches of the input laid out
+as columns, then a convolution with a kernel of 1×1, which is a product of matrices, give the same up to rounding, fifteen times faster.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+_AT_ONCE = 1 << 24    # elements of the columns: 64 MB
+_CLEARLY = 3.0    # a slow convolution takes 15 times the columns' time, a fast one a third of it
+
+
+class Replaced:
+    """Convolutions of a cell that columns stand for; a graph that was compiled with the others must not be used meanwhile."""
+
+    def __init__(self, cell: Any) -> None:
+        """Put columns in the place of each convolution of a cell that they can stand for."""
+        self._kept = [(each, name, found) for _, each in cell.cells_and_names() for name, found in _convolutions(each)]
+        for each, name, found in self._kept:
+            _put(each, name, _columns()(found))
+
+    def back(self) -> None:
+        """Put the convolutions back."""
+        for each, name, found in self._kept:
+            _put(each, name, found)
+        self._kept = []
+
+
+@cache
+def pay() -> bool:
+    """Whether columns are faster here: tried once in a process, on small cells; graphs are to be compiled meanwhile."""
+    mindspore = sys.modules["mindspore"]
+    cell, inputs = mindspore.nn.SequentialCell(mindspore.nn.Conv2d(16, 16, 3)), mindspore.ops.ones((16, 16, 16, 16))
+    as_it_is = _seconds(lambda: cell(inputs).asnumpy())
+    Replaced(cell)
+    cell.phase = "columns"
+    return as_it_is > _CLEARLY * _seconds(lambda: cell(inputs).asnumpy())
+
+
+def _seconds(call: Callable[[], Any]) -> float:
+    """CPU time of the shortest of three calls, after one that compiles."""
+    call()
+    spent = []
+    for _ in range(3):
+        begun = time.process_time()
+        call()
+        spent.append(time.process_time() - begun)
+    return min(spent)
+
+
+def _convolutions(cell: Any) -> list[tuple[str, Any]]:
+    kind = sys.modules["mindspore"].ops.Conv2D
+    return [(name, each) for name, each in vars(cell).items() if isinstance(each, kind) and each.group == 1 and each.kernel_size != (1, 1)]
+
+
+def _put(cell: Any, name: str, value: Any) -> None:
+    delattr(cell, name)    # a cell keeps operators and cells in different places
+    setattr(cell, name, value)
+
+
+@cache
+def _columns() -> Any:
+    """The class of cells that stand for a convolution; MindSpore reads the source of ``construct`` and compiles it."""
+    mindspore = sys.modules["mindspore"]
+    base, ops = mindspore.nn.Cell, mindspore.ops
+
+    class Columns(base):    # type: ignore[misc, valid-type]  # known at run time only
+        """Stands for a convolution."""
+
+        def __init__(self, convolution: Any) -> None:
+            super().__init__(auto_prefix=False)
+            self.kernel, self.stride, self.dilation = convolution.kernel_size, convolution.stride[2:], convolution.dilation[2:]
+            self.same, self.margins, self.most = convolution.pad_mode == "same", convolution.padding, _AT_ONCE
+            self.columns = ops.Im2Col(ksizes=self.kernel, strides=self.stride, dilations=self.dilation, pads=0)
+            self.product = ops.Conv2D(convolution.out_channel, 1)
+            self.pad, self.join = ops.pad, ops.cat
+
+        def construct(self, inputs: Any, weight: Any) -> Any:
+            """As many samples at once as memory allows."""
+            padded = self.padded(inputs)
+            rows, columns = self.reached(padded.shape[2], 0), self.reached(padded.shape[3], 1)
+            depth = padded.shape[1] * self.kernel[0] * self.kernel[1]
+            factors, parts = weight.reshape(weight.shape[0], depth, 1, 1), []
+            step = max(1, self.most // (depth * rows * columns))
+            for start in range(0, padded.shape[0], step):
+                piece = self.columns(padded[start : start + step])
+                parts.append(self.product(piece.reshape(piece.shape[0], depth, rows, columns), factors))
+            return self.join(parts)
+
+        def padded(self, inputs: Any) -> Any:
+            """With the margins that the convolution would add."""
+            top, bottom, left, right = self.margins
+            if self.same:
+                top, bottom = self.margin(inputs.shape[2], 0)
+                left, right = self.margin(inputs.shape[3], 1)
+            return self.pad(inputs, (left, right, top, bottom)) if top + bottom + left + right > 0 else inputs
+
+        def margin(self, size: int, axis: int) -> tuple[int, int]:
+            """Zeros before and after an axis, so that only the stride makes it shorter."""
+            steps = (size - 1) // self.stride[axis]
+            missing = max(0, steps * self.stride[axis] + self.dilation[axis] * (self.kernel[axis] - 1) + 1 - size)
+            return missing // 2, missing - missing // 2
+
+        def reached(self, size: int, axis: int) -> int:
+            """Length of an axis of the output."""
+            return (size - self.dilation[axis] * (self.kernel[axis] - 1) - 1) // self.stride[axis] + 1
+
+    return Columns

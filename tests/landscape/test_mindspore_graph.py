@@ -1,0 +1,92 @@
+"""Compiled graphs and columns give what a cell of MindSpore gives; afterwards it is the same cell."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.slow    # MindSpore needs seconds to begin
+
+COLUMNS = """
+import itertools, numpy as np, mindspore as ms
+from mindspore import nn
+from summarykit.landscape.models import mindspore_columns
+ms.set_device("CPU")
+ms.set_context(mode=ms.GRAPH_MODE)
+random = np.random.default_rng(0)
+def compared(cell, inputs):
+    wanted = cell(inputs).asnumpy()
+    kept = [each.conv2d for each in cell if hasattr(each, "conv2d")]
+    replaced = mindspore_columns.Replaced(cell)
+    cell.phase = "columns"
+    np.testing.assert_allclose(cell(inputs).asnumpy(), wanted, atol=1e-5)
+    assert all(type(each.conv2d).__name__ == "Columns" for each in cell if hasattr(each, "conv2d"))
+    replaced.back()
+    assert [each.conv2d for each in cell if hasattr(each, "conv2d")] == kept
+images = ms.Tensor(random.normal(size=(5, 3, 17, 20)).astype("f4"))
+for kernel, stride, dilation, mode in [
+    (3, 1, 1, "same"), ((2, 5), (2, 3), 2, "same"), (3, 2, 1, "valid"), ((3, 2), 1, 2, "valid"), (3, (1, 2), 1, "pad"), (4, 2, 2, "pad"),
+]:
+    mindspore_columns._AT_ONCE = 4000 if stride == 1 else 1 << 24    # some in pieces
+    padding = (1, 2, 0, 3) if mode == "pad" else 0
+    compared(nn.SequentialCell(nn.Conv2d(3, 4, kernel, stride, mode, padding, dilation, has_bias=True), nn.ReLU()), images)
+compared(nn.SequentialCell(nn.Conv1d(3, 4, 5)), ms.Tensor(random.normal(size=(5, 3, 17)).astype("f4")))
+alone = nn.SequentialCell(nn.Conv2d(4, 4, 3, group=2), nn.Conv2d(4, 4, 1))
+mindspore_columns.Replaced(alone)
+assert all(isinstance(each.conv2d, ms.ops.Conv2D) for each in alone)    # groups, and what is a product already
+mindspore_columns.pay()    # whatever this processor's answer is
+"""
+
+CALLED = """
+import logging, numpy as np, mindspore as ms
+from pathlib import Path
+from mindspore import nn
+from summarykit.landscape.models import mindspore_graph
+ms.set_device("CPU")
+class Net(nn.Cell):
+    def __init__(self, *more):
+        super().__init__()
+        self.layers = nn.SequentialCell(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Dense(72, 3), *more)
+    def construct(self, images):
+        return self.layers(images)
+class Eager(Net):
+    def construct(self, images):    # the compiler does not take that
+        return self.layers(images) * (1 + ms.get_context("mode") - ms.PYNATIVE_MODE)
+said = []
+handler = logging.Handler()
+handler.emit = lambda record: said.append(record.getMessage())
+logging.getLogger("summarykit").addHandler(handler)
+logging.getLogger("summarykit").setLevel(logging.INFO)
+mindspore_graph.pay = lambda: True    # also where it does not
+batch = ms.Tensor(np.random.default_rng(0).normal(size=(4, 1, 6, 6)).astype("f4")), ms.Tensor(np.array([0, 1, 2, 1], "i4"))
+for mode, kind, fits in [
+    (ms.PYNATIVE_MODE, Net, True), (ms.PYNATIVE_MODE, Eager, False), (ms.PYNATIVE_MODE, lambda: Net(nn.Dropout(p=0.5)), False),
+    (ms.GRAPH_MODE, Net, True), (ms.GRAPH_MODE, lambda: Net(nn.Dropout(p=0.5)), False),    # by chance the values are never the same
+]:
+    ms.set_context(mode=mode)
+    net = kind()
+    loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")).set_train()
+    conv2d, phase = net.layers[0].conv2d, loss.phase
+    graphs = mindspore_graph.Graphs(loss, net)
+    graphs.prepare(batch)
+    assert (net.layers[0].conv2d is not conv2d) == fits, (mode, kind, said)
+    loss.set_train(False)
+    for _ in range(2):
+        for cell, inputs in ((loss, batch), (net, batch[:1])):
+            np.testing.assert_allclose(graphs(cell, *inputs).asnumpy(), cell(*inputs).asnumpy(), rtol=1e-5, atol=1e-6)
+        bias = net.layers[2].bias
+        bias.set_data(ms.Tensor(bias.asnumpy() + [0, 1, 2], ms.float32))    # new weights are seen
+    graphs.back()
+    assert net.layers[0].conv2d is conv2d and loss.set_train().phase == phase and ms.get_context("mode") == mode
+assert len([each for each in said if "measured as it is" in each]) == 3, said
+assert not list(Path().glob("rank_*"))    # what the compiler leaves where it fails
+"""
+
+
+def test_columns_stand_for_any_convolution(mindspore_python, run_script):
+    run_script(COLUMNS, python=mindspore_python, timeout=200).expect_success()
+
+
+def test_a_cell_is_called_as_a_graph_if_that_gives_the_same(mindspore_python, run_script, tmp_path):
+    program = tmp_path / "program.py"    # MindSpore compiles what is in files
+    program.write_text(CALLED)
+    run_script(program, python=mindspore_python, cwd=tmp_path, timeout=200).expect_success()
