@@ -118,11 +118,15 @@ class _Sleeper:
 
 
 def bare(name: str, mode: str, directory: str, blocks: int) -> float:
-    """Best ns of a step that does nothing but go round, over those without a profiler before and after."""
-    around = [_best([], nothing, blocks // 2)]
+    """Best ns of a step that does nothing but go round, over those without a profiler."""
+    if mode == "on":    # what is recorded costs every loop, so the one without is measured before and after
+        around = [_best(blocks // 2, ([], nothing))[0]]
+        with contestant(name, mode, directory) as step:
+            (taken,) = _best(blocks, ([], step))
+        return taken - min(*around, *_best(blocks // 2, ([], nothing)))
     with contestant(name, mode, directory) as step:
-        taken = _best([], step, blocks)
-    return taken - min(*around, _best([], nothing, blocks // 2))
+        taken, without = _best(blocks, ([], step), ([], nothing))
+    return taken - without
 
 
 def far(blocks: int) -> float:
@@ -130,7 +134,8 @@ def far(blocks: int) -> float:
     from summarykit import Callback, Profiler, StopAtStep
 
     callback = StopAtStep(10**9, 10**9, profiler=Profiler("never", start_profile=False))
-    return _best([callback], nothing, blocks) - _best([Callback()], nothing, blocks)
+    taken, without = _best(blocks, ([callback], nothing), ([Callback()], nothing))
+    return taken - without
 
 
 def marks(name: str, blocks: int) -> float:
@@ -150,7 +155,7 @@ def marks(name: str, blocks: int) -> float:
         best = [float("inf")] * 2
         for _ in range(blocks):
             for place, loop.Training in enumerate(made):    # type: ignore[misc]
-                best[place] = min(best[place], _best([], nothing, 1))
+                best[place] = min(best[place], *_best(1, ([], nothing)))
         found.append(best[0] - best[1])
     loop.Training = phase.Training    # type: ignore[misc]
     return median(found)
@@ -162,18 +167,19 @@ def _module(source: str) -> Any:
     return made
 
 
-def _best(callbacks: list[Any], step: Step, blocks: int, steps: int = 2000) -> float:
-    """The best ns of a step in so many loops: each waits for a batch and calls callbacks."""
+def _best(blocks: int, *loops: tuple[list[Any], Step], steps: int = 300) -> list[float]:
+    """The best ns of a step of each loop (its callbacks, what it calls), in turn; blocks are so short that nothing comes between."""
     from summarykit import Loop
 
-    taken = []
+    best = [float("inf")] * len(loops)
     for _ in range(max(blocks, 1)):
-        loop = Loop(train_dataset=range(steps), callbacks=callbacks)
-        begun = time.perf_counter_ns()
-        for _ in loop.steps():
-            step()
-        taken.append((time.perf_counter_ns() - begun) / steps)
-    return min(taken)
+        for place, (callbacks, step) in enumerate(loops):
+            loop = Loop(train_dataset=range(steps), callbacks=callbacks)
+            begun = time.perf_counter_ns()
+            for _ in loop.steps():
+                step()
+            best[place] = min(best[place], (time.perf_counter_ns() - begun) / steps)
+    return best
 
 
 def cnn(name: str, directory: str, seconds: float, steps: int = 16) -> Figures:
@@ -240,7 +246,7 @@ def _cpu(work: Callable[[], object]) -> float:
 def one(name: str, what: str, scale: float) -> Figures:
     """Measure a profiler here: all that is awake, or its sleep."""
     logging.disable()    # that a window was not reached is said at the end of every block
-    blocks = max(1, round(60 * scale))
+    blocks = max(1, round(400 * scale))
     with tempfile.TemporaryDirectory(prefix="benchmark-") as directory:
         if what == "asleep":
             return {"asleep": asleep(name, directory, 6 * scale)}

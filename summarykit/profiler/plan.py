@@ -28,11 +28,14 @@ class Plan:
     max_bytes: int
     max_seconds: float | None
     keep: str
+    max_overhead: float
     rank: int | None
     world_size: int | None
 
     @classmethod
-    def checked(cls, output_path: Any, collectors: Any, schedule: Any, max_bytes: Any, max_seconds: Any, keep: Any, *ranks: Any) -> Plan:
+    def checked(
+        cls, output_path: Any, collectors: Any, schedule: Any, max_bytes: Any, max_seconds: Any, keep: Any, max_overhead: Any, *ranks: Any
+    ) -> Plan:
         """Check the arguments.
 
         Raises:
@@ -47,9 +50,11 @@ class Plan:
         _integer("max_bytes", max_bytes, LEAST_BYTES)
         if max_seconds is not None and (isinstance(max_seconds, bool) or not isinstance(max_seconds, Real) or not float(max_seconds) > 0):
             raise ValueError(f"max_seconds: a number above 0 or None is needed, got {max_seconds!r}")
+        if isinstance(max_overhead, bool) or not isinstance(max_overhead, Real) or not 0 < float(max_overhead) <= 1:
+            raise ValueError(f"max_overhead: a share of the time, above 0 and up to 1, is needed, got {max_overhead!r}")
         rank, world_size = _ranks(*ranks)
         seconds = None if max_seconds is None else float(max_seconds)
-        return cls(Path(output_path), _collectors(collectors), schedule, max_bytes, seconds, keep, rank, world_size)
+        return cls(Path(output_path), _collectors(collectors), schedule, max_bytes, seconds, keep, float(max_overhead), rank, world_size)
 
     def classes(self) -> list[type[Collector]]:
         """The collectors that a window has now: what ``"auto"`` takes depends on what the program has loaded."""

@@ -52,6 +52,7 @@ class Profiler(Controller):
         max_bytes: int = MAX_BYTES,
         max_seconds: float | None = None,
         keep: str = "oldest",
+        max_overhead: float = 0.05,
         rank: int | None = None,
         world_size: int | None = None,
     ) -> None:
@@ -66,13 +67,15 @@ class Profiler(Controller):
             max_bytes: of the records of one window, 64 KiB or more; the limit of a trace by PyTorch, too.
             max_seconds: of one window; None: no limit.
             keep: what is kept of a window that passes a limit: its ``"oldest"`` part (recording ends there) or its ``"newest"``.
+            max_overhead: share of the time that one collector may take, above 0 and up to 1. One that takes more looks more rarely, or is
+                switched off for the rest of the window; it is said once, and in the report.
             rank: of this process, where neither ``torch.distributed`` nor the environment (RANK, WORLD_SIZE) knows.
             world_size: number of processes.
 
         Raises:
             TypeError, ValueError: the message names the argument, what came and what is allowed.
         """
-        super().__init__(Plan.checked(output_path, collectors, schedule, max_bytes, max_seconds, keep, rank, world_size))
+        super().__init__(Plan.checked(output_path, collectors, schedule, max_bytes, max_seconds, keep, max_overhead, rank, world_size))
         if not isinstance(start_profile, bool):
             raise TypeError(f"start_profile: True or False is needed, got {start_profile!r}")
         self._started = False

@@ -240,6 +240,7 @@ def _costs(report: Report) -> Iterator[str]:
             if found["calls"][row] or found["start"][row] + found["stop"][row] >= 0.01
         ]
         yield from sheet(["<", "<", "calls", *names], rows, indent=0)
+        yield from (f"  {text}" for text in found["limited"] if text)
 
 
 def _skipped(report: Report) -> Iterator[str]:

@@ -25,12 +25,14 @@ class Rows:
         table: its name.
         columns: type by name.
         add: takes one row as a tuple; this is ``list.extend``, which no other thread can interrupt.
+        taken: how many rows were taken so far.
     """
 
     def __init__(self, table: str, columns: dict[str, str]) -> None:
         """Make an empty table."""
         self.table = table
         self.columns = columns
+        self.taken = 0
         self._flat: list[Any] = []
         self.add: Callable[[tuple[Any, ...]], None] = self._flat.extend
 
@@ -45,9 +47,10 @@ class Rows:
     def take(self, most: int = 1 << 16) -> dict[str, Array]:
         """Give and forget the oldest rows, as columns; threads in ``lane`` are int64 still."""
         width = len(self.columns)
-        count = min(len(self), most) * width
-        flat = self._flat[:count]
-        del self._flat[:count]
+        count = min(len(self), most)
+        flat = self._flat[: count * width]
+        del self._flat[: count * width]
+        self.taken += count
         return {name: np.array(flat[place::width], _in_memory(kind)) for place, (name, kind) in enumerate(self.columns.items())}
 
 
@@ -71,6 +74,10 @@ class Tape:
     def table(self, name: str, columns: dict[str, str]) -> Rows:
         """The table of that name; made where it is not there yet. Columns are of the types in ``TYPES``."""
         return self.tables.setdefault(name, Rows(name, columns))
+
+    def spans_of(self, collector: str) -> Rows:
+        """Spans that a collector adds: they are written as all others are, and counted by themselves."""
+        return self.tables.setdefault(f"spans of {collector}", Rows("spans", SPANS))
 
 
 def _in_memory(kind: str) -> str:

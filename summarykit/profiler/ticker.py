@@ -68,6 +68,10 @@ class Ticker(threading.Thread):
         self.join(seconds)
         return not self.is_alive()
 
+    def drop(self, beat: Beat) -> None:
+        """Call this no more."""
+        self._beats = [one for one in self._beats if one is not beat]
+
     def keep_only(self, beat: Beat) -> None:
         """Call nothing but this any more."""
         self._beats = [beat]
@@ -84,7 +88,7 @@ class Ticker(threading.Thread):
         try:
             beat.work()
         except Exception:  # noqa: BLE001 - a look that fails must not end the others, nor the training
-            self._beats = [one for one in self._beats if one is not beat]
+            self.drop(beat)
             logger.warning("profiler: %s failed and is off, the rest goes on: %s", beat.name, traceback.format_exc())
         beat.cost.ns += thread_time_ns() - begun
         beat.cost.calls += 1

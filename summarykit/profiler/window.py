@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from summarykit.profiler.anchors import anchor
 from summarykit.profiler.collectors import Collector, Site
 from summarykit.profiler.cost import Cost, ns_per_call
 from summarykit.profiler.facts import facts
+from summarykit.profiler.governor import Governor
 from summarykit.profiler.keeping import KEEP
 from summarykit.profiler.phases import phase
 from summarykit.profiler.places import new_window
@@ -64,8 +66,10 @@ class Window:
         self._drain = Beat("writing", DRAIN, self._written)
         self._drains = self._ns_per_mark = 0
         self._full = False
+        self._governor = Governor(plan.max_overhead)
         self._lock = threading.RLock()
-        self._ticker = Ticker([*self._beats(), self._drain])
+        self._beats = {one.key: self._beat(one) for one in self._running if one.period}
+        self._ticker = Ticker([*self._beats.values(), self._drain])
         self._ticker.start()
         self.steps.start()
 
@@ -148,9 +152,9 @@ class Window:
             self._did(collector, "stop", collector.stop)
             self._running.remove(collector)
 
-    def _beats(self) -> list[Beat]:
-        ticking = [one for one in self._running if one.period]
-        return [Beat(f"collector {one.key!r}", int(one.period * 1e9), one.tick, one.cost) for one in ticking]
+    @staticmethod
+    def _beat(one: Collector) -> Beat:
+        return Beat(f"collector {one.key!r}", int(one.period * 1e9), one.tick, one.cost)
 
     def _written(self) -> None:
         """The beat that writes."""
@@ -166,16 +170,32 @@ class Window:
             self.steps.stop()
             self._ticker.keep_only(self._drain)
             self._stop(lambda one: one.anywhere)
+        elif not self._full:
+            self._govern()
+
+    def _govern(self) -> None:
+        """Switch off what takes too much of the time, unless looking more rarely helps."""
+        dear = [one for one in self._running if one.anywhere and self._governor.too_dear(one, self._mark_ns())]
+        rare = {key for key, beat in self._beats.items() if not self._governor.thin(key, beat)}
+        self._stop(lambda one: one in dear or one.key in rare)
+        for key in rare:
+            self._ticker.drop(self._beats.pop(key))
 
     def _told(self) -> dict[str, Any]:
         return {
             "collected": {one.key: one.described() for one in self._collectors},
             "costs": {name: vars(cost) for name, cost in self._costs().items()},
+            "governed": self._governor.told,
         }
 
     def _costs(self) -> dict[str, Cost]:
-        """What each collector cost; that of marks and hooks is their number times what one takes here and now."""
-        marks = self._store.written
-        self._ns_per_mark = self._ns_per_mark or ns_per_call(mark)
+        """What each collector cost; of marks that is their number times what one takes here and now."""
         costs = {one.key: one.cost for one in self._collectors}
-        return {**costs, "writing": self._drain.cost, "marks and hooks": Cost(marks, marks * self._ns_per_mark)}
+        own = {one.key: one.marks for one in self._collectors if one.marks}
+        own["steps and phases"] = self._store.written - sum(own.values())
+        costs |= {key: replace(costs.get(key, Cost()), calls=marks, ns=marks * self._mark_ns()) for key, marks in own.items()}
+        return {**costs, "writing": self._drain.cost}
+
+    def _mark_ns(self) -> int:
+        self._ns_per_mark = self._ns_per_mark or ns_per_call(mark)
+        return self._ns_per_mark

@@ -229,9 +229,9 @@ def test_costs_of_all_that_ran_are_in_the_recording(tmp_path):
         for _ in range(10):
             profiler.step()
     costs = read(profiler).meta["costs"]
-    assert {"system", "gc", "writing", "marks and hooks"} <= set(costs)
-    assert costs["marks and hooks"]["calls"] >= 10
-    assert costs["marks and hooks"]["ns"] > 0
+    assert {"system", "gc", "writing", "steps and phases"} <= set(costs)
+    assert costs["steps and phases"]["calls"] >= 10
+    assert costs["steps and phases"]["ns"] > 0
 
 
 def test_times_are_int64_nanoseconds(tmp_path):

@@ -62,6 +62,11 @@ class Collector:
         self.site = site
         self.cost = Cost()
 
+    @property
+    def marks(self) -> int:
+        """Rows of its own that were written so far, where it is by these that it costs the training time."""
+        return 0
+
     @classmethod
     def useful(cls) -> bool:
         """Whether ``collectors="auto"`` takes it: what it looks at is there."""

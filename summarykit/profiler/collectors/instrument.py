@@ -8,10 +8,10 @@ from threading import get_ident
 from time import perf_counter_ns
 from typing import Any, ClassVar, TypeVar
 
-from summarykit.profiler.collectors.collector import Collector
+from summarykit.profiler.collectors.collector import Collector, Site
 from summarykit.profiler.collectors.patches import Patches
 from summarykit.profiler.locks import fork_safe
-from summarykit.profiler.tape import Tape
+from summarykit.profiler.tape import Rows, Tape
 from summarykit.training.marks import unwatched
 
 Row = tuple[Any, ...]
@@ -29,6 +29,7 @@ class Instrument:
 
     def __init__(self) -> None:
         self.tapes: list[Tape] = []
+        self._sinks: list[Callable[[Row], None]] = []
         self.span: Callable[[Row], None] = unwatched
         self.patches = Patches()
 
@@ -40,10 +41,10 @@ class Instrument:
         """Take the hooks away."""
         self.patches.undo()
 
-    def attach(self, tape: Tape) -> None:
-        """Record into this tape, too."""
+    def attach(self, tape: Tape, spans: Rows) -> None:
+        """Record into this tape, too, and spans into these rows of it."""
         with _lock:
-            self.tapes = [*self.tapes, tape]
+            self.tapes, self._sinks = [*self.tapes, tape], [*self._sinks, spans.add]
             self._route()
             if len(self.tapes) == 1:
                 self.install()
@@ -51,7 +52,8 @@ class Instrument:
     def detach(self, tape: Tape) -> None:
         """Record into this tape no longer."""
         with _lock:
-            self.tapes = [one for one in self.tapes if one is not tape]
+            left = [place for place, one in enumerate(self.tapes) if one is not tape]
+            self.tapes, self._sinks = [self.tapes[place] for place in left], [self._sinks[place] for place in left]
             self._route()
             if not self.tapes:
                 self.remove()
@@ -78,7 +80,7 @@ class Instrument:
         return around
 
     def _route(self) -> None:
-        sinks = [tape.spans.add for tape in self.tapes]
+        sinks = self._sinks
         self.span = unwatched if not sinks else sinks[0] if len(sinks) == 1 else functools.partial(_to_all, sinks)
 
 
@@ -93,9 +95,19 @@ class Hooked(Collector):
     instrument: ClassVar[Instrument]
     """The one of this process."""
 
+    def __init__(self, site: Site) -> None:
+        """See ``Collector``."""
+        super().__init__(site)
+        self._spans = site.tape.spans_of(self.key)
+
+    @property
+    def marks(self) -> int:
+        """See ``Collector``."""
+        return self._spans.taken
+
     def start(self) -> None:
         """See ``Collector``."""
-        self.instrument.attach(self.site.tape)
+        self.instrument.attach(self.site.tape, self._spans)
 
     def stop(self) -> None:
         """See ``Collector``."""

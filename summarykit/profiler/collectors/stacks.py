@@ -38,6 +38,15 @@ class Stacks(Collector):
         self._children: dict[tuple[int, int], int] = {}
         self._names: dict[tuple[int, int], int] = {}
         self._codes: dict[int, CodeType] = {}    # held, so that no other one gets its number
+        self._begun = self._ended = 0
+
+    def start(self) -> None:
+        """See ``Collector``."""
+        self._begun = perf_counter_ns()
+
+    def stop(self) -> None:
+        """See ``Collector``."""
+        self._ended = perf_counter_ns()
 
     def tick(self) -> None:
         """See ``Collector``. Each look finds the caches of the processor cold, so what matters is how little code it runs through."""
@@ -71,8 +80,9 @@ class Stacks(Collector):
         return found
 
     def described(self) -> dict[str, Any]:
-        """See ``Collector``."""
-        return {"period_ns": int(self.period * 1e9)}
+        """See ``Collector``: what lay between two samples in fact, which come late, or more rarely where they cost too much."""
+        looked = (self._ended or perf_counter_ns()) - self._begun
+        return {"period_ns": max(looked // max(self.cost.calls, 1), int(self.period * 1e9))}
 
 
 def _key(innermost: FrameType) -> tuple[int, ...]:
