@@ -37,7 +37,7 @@ def _change(profile: Profile, needed: int) -> str:
         return f"more workers than num_workers={workers}, a larger prefetch_factor"
     if recording.source in ("ascend", "mindspore"):
         return "more num_parallel_workers for the stages of the dataset, a larger mindspore.dataset.config.set_prefetch_size(...)"
-    if recording.source == "kineto" or "torch" in recording.meta.get("frameworks", ()):
+    if waiting.by_processes(profile):
         return f"load ahead beside the training: DataLoader(num_workers={max(needed, 2)}, persistent_workers=True, pin_memory=True)"
     one = "load ahead beside the training: a thread, by summarykit.profiler.pipeline.buffered(...) around the iterable"
     return one if needed == 1 else f"{one}, or {needed} processes, by PyTorch's DataLoader(num_workers={needed})"
