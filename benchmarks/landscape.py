@@ -162,25 +162,65 @@ def sklearn(scale: float, parameters: int = 5_000_000, count: int = 40) -> Figur
 
 
 def workers(scale: float) -> Figures:
-    """Points a second with one process and with two, on LeNet-5, from the first tenth of the points to the last one."""
+    """What a second process brings, on LeNet-5: points a second of ours with one and with two, and of bare loops, which is the limit."""
     import torch
-
-    from summarykit import SummaryLandscape
-    from summarykit.landscape.executors import LocalProcesses
 
     size = max(3, round(24 * scale**0.5))
     torch.manual_seed(0)
     directory = trained(lenet(), size)
-    rates: Figures = {}
-    for count in (1, 2):
-        seen: list[tuple[int, float]] = []
-        with LocalProcesses([0] * count) as executor:
-            SummaryLandscape(directory).gen_landscapes_with_multi_process(
-                _for_workers, executor=executor, report=lambda progress, seen=seen: seen.append((progress.done, time.monotonic()))
-            )  # fmt: skip
-        first = next(each for each in seen if each[0] >= size * size / 10)
-        rates[f"{count} processes" if count > 1 else "1 process"] = (seen[-1][0] - first[0]) / (seen[-1][1] - first[1])
-    return rates
+    rates: dict[str, list[float]] = {"bare loop, 1 process": [], "1 process": [], "bare loop, 2 processes": [], "2 processes": []}
+    for _ in range(2):    # in turn, so that all see the same neighbours
+        for count in (1, 2):
+            word = f"{count} process{'es' if count > 1 else ''}"
+            rates[f"bare loop, {word}"].append(_bare_processes(count, 5 * scale))
+            rates[word].append(_surveyed(directory, count))
+    found: Figures = {name: float(np.median(each)) for name, each in rates.items()}
+    for name in ("", "bare loop, "):
+        found[f"{name}2 processes over 1"] = float(found[f"{name}2 processes"]) / float(found[f"{name}1 process"])
+    return found
+
+
+def _surveyed(directory: str, count: int) -> float:
+    """Points a second from the first tenth of the points on, when all processes are at work."""
+    from summarykit import SummaryLandscape
+    from summarykit.landscape.executors import LocalProcesses
+
+    seen: list[tuple[int, float]] = []
+    with LocalProcesses([0] * count) as executor:
+        SummaryLandscape(directory).gen_landscapes_with_multi_process(
+            _for_workers, executor=executor, report=lambda progress: seen.append((progress.done, time.monotonic()))
+        )  # fmt: skip
+    first = next(each for each in seen if each[0] >= seen[-1][0] / 10)
+    return (seen[-1][0] - first[0]) / (seen[-1][1] - first[1])
+
+
+def _bare_processes(count: int, seconds: float) -> float:
+    """Passes a second of independent processes that do nothing else."""
+    import multiprocessing
+
+    context = multiprocessing.get_context("spawn")
+    ready = context.Barrier(count)
+    with context.Pool(count, _share, (ready,)) as pool:
+        return sum(pool.map(_bare_passes, [seconds] * count, chunksize=1))
+
+
+def _share(ready: Any) -> None:
+    _bare_passes.ready = ready    # type: ignore[attr-defined]
+
+
+def _bare_passes(seconds: float) -> float:
+    import torch
+
+    net, _, batches, metrics = _for_workers()
+    net.eval()
+    loss, passes = metrics["Loss"], 0
+    _bare_passes.ready.wait()    # type: ignore[attr-defined]
+    begun = time.monotonic()
+    with torch.no_grad():
+        while time.monotonic() - begun < seconds or not passes:
+            sum(loss(net(images), labels) for images, labels in batches).item()
+            passes += 1
+    return passes / (time.monotonic() - begun)
 
 
 def _for_workers() -> Any:
@@ -192,60 +232,123 @@ def _for_workers() -> Any:
 
 
 def collecting(scale: float) -> Figures:
-    """What storing a checkpoint of 11.7 M parameters costs the training thread: wall ms in the hook, with and without the fence."""
+    """What storing a checkpoint of 11.7 M parameters costs the training thread, with and without the fence, and what a bare copy costs."""
     import torch
 
     from summarykit import LandscapeCollector, Loop
 
-    width = max(8, round(1700 * scale**0.5))
+    width = max(8, round(1710 * scale**0.5))
     found: Figures = {}
     for fence in (True, False):
         net = torch.nn.Sequential(*(torch.nn.Linear(width, width) for _ in range(4)))
         optimizer = torch.optim.SGD(net.parameters(), lr=0.001)
         callback = LandscapeCollector(tempfile.mkdtemp(prefix="benchmark-"), [list(range(5, 60, 5))], fence=fence)
-        inner, spent = callback.on_train_step_end, []
-
-        def timed(context: Any, inner: Any = inner, spent: list[float] = spent) -> None:
-            begun = time.perf_counter()
-            inner(context)
-            spent.append(time.perf_counter() - begun)
-
-        callback.on_train_step_end = timed    # type: ignore[method-assign]
+        callback.on_train_step_end = stored = _Timed(callback.on_train_step_end)    # type: ignore[method-assign]
+        copied = _Timed(lambda net=net: [parameter.detach().clone() for parameter in net.parameters()])
         inputs = torch.randn(64, width)
         with Loop(net, optimizer, range(60), 1, callback) as loop:
-            for _ in loop.steps():
+            for step in loop.steps():
                 optimizer.zero_grad()
                 net(inputs).square().mean().backward()
                 optimizer.step()
-        stored = [spent[step - 1] for step in range(10, 60, 5)]
-        found[f"{'fenced' if fence else 'copied in the call'}, ms"] = 1e3 * float(np.median(stored))
+                if step % 5 == 1:    # at the steps between
+                    copied()
+        label = "fenced" if fence else "copied in the call"
+        found[f"{label}, ms of CPU"], found[f"{label}, ms of wall"] = stored.median(slice(9, 60, 5))
+        found[f"a bare copy meanwhile ({label}), ms of CPU"], found[f"a bare copy meanwhile ({label}), ms of wall"] = copied.median()
         found[f"stored, fence={fence}"] = float(callback.stats()["stored"])
     return found
 
 
-def mindspore(who: str, scale: float) -> Figures:
-    """Points a CPU second of MindSpore's SummaryLandscape or of ours, on LeNet-5 in graph mode."""
+class _Timed:
+    """A function, and the milliseconds that each call took: of this thread's CPU, and of wall time."""
+
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call, self._spent = call, []
+
+    def __call__(self, *args: Any) -> None:
+        begun, wall = time.thread_time(), time.perf_counter()
+        self._call(*args)
+        self._spent.append((1e3 * (time.thread_time() - begun), 1e3 * (time.perf_counter() - wall)))
+
+    def median(self, which: slice = slice(None)) -> list[float]:
+        return np.median(self._spent[which], axis=0).tolist()
+
+
+def mindspore(scale: float) -> Figures:
+    """Points a second on LeNet-5 in MindSpore's graph mode: its SummaryLandscape, ours, a bare loop; and ours on the same net in torch."""
     sys.path.insert(0, str(CHECKOUT / "examples"))
     import landscape_lenet_mindspore as example
     import mindspore as ms
+    from mindspore.train import SummaryLandscape as Theirs
+
+    from summarykit import SummaryLandscape
+    from summarykit.landscape import MindSporeRecipe
 
     ms.set_context(mode=ms.GRAPH_MODE)
     ms.set_device("CPU")
-    size = max(3, round(12 * scale**0.5))
-    asked = {"landscape_size": size, "create_landscape": {"train": True, "result": False}, "num_samples": 320, "unit": "step"}
+    size = max(3, round(8 * scale**0.5))
+    asked = {"landscape_size": size, "create_landscape": {"train": True, "result": False}, "num_samples": example.SAMPLES, "unit": "step"}
     directory = tempfile.mkdtemp(prefix="benchmark-")
     _train_mindspore(example, directory, asked)
-    begun, count = time.process_time(), size * size + 3
-    if who == "summarykit":
-        from summarykit import SummaryLandscape
-        from summarykit.landscape import MindSporeRecipe
+    batches = list(example.dataset().create_tuple_iterator(num_epochs=1))
+    points, bare = size * size + 3, example.model()[0].train_network
+    bare(*batches[0])    # compiled
+    rates = {
+        "bare loop": _rates(lambda: [bare(*batch).asnumpy() for _ in range(8) for batch in batches], 8),
+        "MindSpore": _rates(lambda: Theirs(directory).gen_landscapes_with_multi_process(example.model, device_ids=[0]), points),
+        "summarykit": _rates(
+            lambda: SummaryLandscape(directory).gen_landscapes_with_multi_process(example.model, recipe=MindSporeRecipe()), points
+        ),
+    }
+    images, labels = (np.concatenate([each.asnumpy() for each in parts]) for parts in zip(*batches, strict=True))
+    np.savez(Path(directory) / "samples.npz", images=images, labels=labels)
+    found: Figures = {f"{who}, points a {second} s": rate for who, pair in rates.items() for second, rate in pair.items()}
+    found["summarykit over MindSpore, CPU"] = rates["summarykit"]["CPU"] / rates["MindSpore"]["CPU"]
+    found["summarykit over MindSpore, wall"] = rates["summarykit"]["wall"] / rates["MindSpore"]["wall"]
+    return {**found, **_of_twin(directory)}
 
-        SummaryLandscape(directory).gen_landscapes_with_multi_process(example.model, recipe=MindSporeRecipe())
-    else:
-        from mindspore.train import SummaryLandscape as Theirs
 
-        Theirs(directory).gen_landscapes_with_multi_process(example.model, device_ids=[0])
-    return {who: count / (time.process_time() - begun)}
+def _rates(work: Callable[[], Any], count: int) -> dict[str, float]:
+    """How many a second of CPU and of wall time."""
+    begun, wall = time.process_time(), time.monotonic()
+    work()
+    return {"CPU": count / (time.process_time() - begun), "wall": count / (time.monotonic() - wall)}
+
+
+def _of_twin(directory: str) -> Figures:
+    """What `twin` finds, in the environment that has torch."""
+    python = ENVIRONMENTS / "dev/bin/python"
+    done = subprocess.run([python, __file__, "--twin", directory], capture_output=True, text=True, check=True)
+    found: Figures = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def twin(directory: str) -> Figures:
+    """The same landscape by the same net in torch: MindSpore's checkpoints, samples and grid."""
+    import torch
+
+    from summarykit import Run, SummaryLandscape
+    from summarykit.landscape import MindSporeRecipe
+
+    torch.set_num_threads(1)
+    net = torch.nn.Module()
+    net.layers = lenet()    # the parameters' names are then those in MindSpore, whose convolutions have no bias
+    net.layers[0].bias = net.layers[3].bias = None
+    net.forward = net.layers.forward    # type: ignore[method-assign]
+    samples = np.load(Path(directory) / "samples.npz")
+    batches = list(zip(*(torch.from_numpy(samples[name]).split(32) for name in ("images", "labels")), strict=True))
+    metrics = {"Loss": lambda scores, labels: torch.nn.functional.cross_entropy(scores, labels.long())}
+    known, surfaces = Run(directory).landscapes()[0], []
+
+    def work() -> None:
+        run = SummaryLandscape(directory)
+        surfaces.extend(run.gen_landscapes_with_multi_process(lambda: (net, net, batches, metrics), recipe=MindSporeRecipe()))
+
+    rates = _rates(work, known.z.size + 3)
+    apart = float(np.max(np.abs(surfaces[0].z / known.z - 1)))
+    found: Figures = {f"the same net in torch, points a {second} s": rate for second, rate in rates.items()}
+    return {**found, "the same net in torch, relative difference": f"{apart:.1e}"}
 
 
 def _train_mindspore(example: Any, directory: str, asked: dict[str, Any]) -> None:
@@ -296,8 +399,7 @@ CASES: dict[str, tuple[str, Callable[[float], Figures]]] = {
     "sklearn": ("dev", sklearn),
     "workers": ("dev", workers),
     "collecting": ("dev", collecting),
-    "mindspore": ("mindspore", lambda scale: mindspore("MindSpore", scale)),
-    "mindspore-ours": ("mindspore", lambda scale: mindspore("summarykit", scale)),
+    "mindspore": ("mindspore", mindspore),
 }
 
 
@@ -331,7 +433,11 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", choices=CASES, default=list(CASES))
     parser.add_argument("--scale", type=float, default=1.0, help="factor on every size")
     parser.add_argument("--case", choices=CASES, help=argparse.SUPPRESS)
+    parser.add_argument("--twin", help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.twin:
+        print(json.dumps(twin(given.twin)))
+        return
     if given.case:
         print(json.dumps(CASES[given.case][1](given.scale)))
         return

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 
-@pytest.mark.parametrize(("case", "needs", "figures"), [("dense", "torch", 2), ("pca", "numpy", 3), ("collecting", "torch", 4)])
+@pytest.mark.parametrize(("case", "needs", "figures"), [("dense", "torch", 2), ("pca", "numpy", 3), ("collecting", "torch", 10)])
 def test_a_case_prints_its_figures(checkout, case, needs, figures):
     pytest.importorskip(needs)
     command = [sys.executable, checkout / "benchmarks/landscape.py", "--scale=0.001", "--only", case]
