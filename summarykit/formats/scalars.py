@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from summarykit.formats import affine, crc, framing, wire
+from summarykit.formats import affine, crc, framing, varints, wire
 from summarykit.formats.chunk import EMPTY, Chunk, running
 from summarykit.formats.crc_table import UInt32
 from summarykit.formats.scalar_event import EXACT_VALUE, number_key, records
@@ -25,7 +25,6 @@ from summarykit.shapes import Floats, Ints
 
 _LONGEST_TAG = 200    # bytes; a longer one is encoded alone, so that it does not widen every row of the matrix
 _FEW = 24             # below so many records, one by one is cheaper than the matrix
-_VARINT_LIMITS = np.uint64(1) << np.arange(7, 64, 7, dtype=np.uint64)
 
 Rows = NDArray[np.uint8]
 
@@ -115,7 +114,7 @@ class ScalarEncoder:
 
     def _by_matrix(self, ids: Ints, batch: ScalarBatch) -> list[Chunk]:
         exact = needs_exact(batch.values)
-        kinds = (np.searchsorted(_VARINT_LIMITS, batch.steps.view(np.uint64), side="right") + 1) * 2 + exact
+        kinds = varints.sizes(batch.steps.view(np.uint64)) * 2 + exact
         parts = []
         for kind in np.flatnonzero(np.bincount(kinds)).tolist():
             chosen = np.flatnonzero(kinds == kind)
@@ -178,7 +177,7 @@ def _fill(family: _Family, ids: Ints, step_size: int, exact: bool, batch: Scalar
         crcs.__ixor__(affine.column_crc(column, end - stop))
 
     put(end, _as_bytes(batch.wall_times[chosen], "<f8"))
-    put(end - 9, _varints(batch.steps[chosen].view(np.uint64), step_size))
+    put(end - 9, varints.groups(batch.steps[chosen].view(np.uint64), step_size))
     number_end = end - 10 - step_size
     if exact:
         put(number_end, _as_bytes(values, "<f8"))
@@ -191,12 +190,6 @@ def _fill(family: _Family, ids: Ints, step_size: int, exact: bool, batch: Scalar
 def _as_bytes(column: Any, dtype: str) -> Rows:
     column = np.ascontiguousarray(column, dtype)
     return column.view(np.uint8).reshape(len(column), -1)
-
-
-def _varints(numbers: NDArray[np.uint64], size: int) -> Rows:
-    """The seven-bit groups of each number, lowest first, without continuation bits."""
-    shifts = np.arange(0, 7 * size, 7, dtype=np.uint64)
-    return ((numbers[:, None] >> shifts) & np.uint64(0x7F)).astype(np.uint8)
 
 
 def _lay_out(parts: list[_Records], count: int) -> Chunk:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ def varint(number: int) -> bytes:
     return bytes(out)
 
 
+@cache
 def key(field: int, wire_type: int) -> bytes:
     """The key in front of a field."""
     return varint(field << 3 | wire_type)

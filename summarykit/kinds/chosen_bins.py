@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from summarykit.errors import RefusedValueError
-from summarykit.kinds.arrays import Frozen, typed
+from summarykit.kinds.arrays import Frozen, Later, typed
 from summarykit.shapes import Array, Floats, Histogram
 
 RULES = ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt")
@@ -29,6 +29,11 @@ class Chosen:
     def nbytes(self) -> int:
         """Memory held, in bytes."""
         return self.values.nbytes
+
+    @property
+    def settled(self) -> bool:
+        """Whether the values are in host memory."""
+        return not isinstance(self.values, Later) or self.values.settled
 
 
 def checked_bins(bins: Any) -> int | Floats | str:

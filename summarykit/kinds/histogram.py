@@ -47,6 +47,7 @@ class HistogramKind:
     """
 
     name = "histogram"
+    small = 2**15
 
     def snapshot(self, value: Any, *, bins: Any = None, max_bins: int | None = None, **options: Any) -> Frozen | Chosen:
         """Copy the array once, or keep it on its device.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from summarykit.kinds.arrays import Frozen, freeze
+from summarykit.kinds.arrays import Frozen, Later, freeze
 from summarykit.kinds.fitting import enlarged, in_range
 from summarykit.kinds.kind import no_options
 from summarykit.kinds.layout import as_batch, layout_of, tiled
@@ -26,6 +26,11 @@ class Picture:
     def nbytes(self) -> int:
         """Memory held, in bytes."""
         return self.pixels.nbytes
+
+    @property
+    def settled(self) -> bool:
+        """Whether the pixels are in host memory."""
+        return not isinstance(self.pixels, Later) or self.pixels.settled
 
 
 class ImageKind:
@@ -67,6 +72,7 @@ class ImageKind:
     """
 
     name = "image"
+    small = 2**14
 
     def snapshot(self, value: Any, *, dataformat: str | None = None, fit: bool = False, **options: Any) -> Picture:
         """Copy the array once, or keep it on its device, and tell its layout.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 
 import numpy as np
 
@@ -19,6 +18,9 @@ from summarykit.writing.projector import Projector
 from summarykit.writing.records import Records, chunks, lay_out
 from summarykit.writing.stats import Stats
 
+TOGETHER_BYTES = 2**18
+"""Bytes of values up to which their records are written at once."""
+
 
 class Delivery:
     """Writes outcomes, in their order. Whatever goes wrong costs one value, and is counted."""
@@ -32,13 +34,21 @@ class Delivery:
         self._graphs = Graphs(options.directory, options.formats)
         self.lineage = LineageFile(options, output.origin)
 
-    def outcomes(self, outcomes: Sequence[Outcome]) -> None:
-        """Write what became of some tasks."""
-        for formats, group in groupby(outcomes, _formats):
-            if formats:
-                self.records([outcome.records or () for outcome in group])
-            else:
-                self._one_by_one(group)
+    def outcomes(self, outcomes: Iterable[Outcome]) -> None:
+        """Write what became of some tasks; small records together, as long as they go into the same formats."""
+        together: list[Records] = []
+        nbytes = 0
+        for outcome in outcomes:
+            records = outcome.records or self._laid_out(outcome)
+            if records is None:
+                continue
+            if together and (nbytes >= TOGETHER_BYTES or _formats(records) != _formats(together[0])):
+                self.records(together)
+                together, nbytes = [], 0
+            together.append(records)
+            nbytes += outcome.task.job.nbytes
+        if together:
+            self.records(together)
 
     def records(self, rows: Sequence[Records]) -> None:
         """Write values that are records already, all of them in the same formats."""
@@ -46,9 +56,21 @@ class Delivery:
 
     def point(self, point: Point) -> None:
         """Lay out and write one value."""
+        records = self._records(point)
+        if records is not None:
+            self.records([records])
+
+    def _laid_out(self, outcome: Outcome) -> Records | None:
+        if outcome.point is not None:
+            return self._records(outcome.point)
+        self._stats.drop(outcome.reason, detail=repr(outcome.task.job.tag))
+        return None
+
+    def _records(self, point: Point) -> Records | None:
+        """Lay out one value; None where it is lost, or has a file of its own."""
         if isinstance(point.value, Lineage):
             self._write_lineage(point)
-            return
+            return None
         try:
             if isinstance(point.value, Embedding):
                 point = self._projector.place(point)
@@ -57,12 +79,12 @@ class Delivery:
             records = lay_out(point, self._output.formats)
         except Exception as error:  # noqa: BLE001  such as a MemoryError: it costs this value alone
             self._stats.drop(f"{point.kind}: {type(error).__name__}", detail=f"{point.tag!r}: {error}")
-            return
-        self.records([records])
+            return None
         if isinstance(point.value, Scalar):
             self._stats.watch(_column(point, point.value))
         if self._exporter and isinstance(point.value, Tensor):
             self._exporter.export(point, self._stats)
+        return records
 
     def _write_lineage(self, point: Point) -> None:
         try:
@@ -71,17 +93,10 @@ class Delivery:
         except Exception as error:  # noqa: BLE001  it costs this part alone: what is known is written again when more is known
             self._stats.drop(f"{point.kind}: {type(error).__name__}", detail=f"{point.tag!r}: {error}")
 
-    def _one_by_one(self, outcomes: Iterable[Outcome]) -> None:
-        for outcome in outcomes:
-            if outcome.point is None:
-                self._stats.drop(outcome.reason, detail=repr(outcome.task.job.tag))
-            else:
-                self.point(outcome.point)
 
-
-def _formats(outcome: Outcome) -> tuple[bool, ...]:
-    """In which formats there is a record of it; nothing where it is none yet."""
-    return tuple(record is not None for record in outcome.records or ())
+def _formats(records: Records) -> list[bool]:
+    """In which formats there is a record."""
+    return [record is not None for record in records]
 
 
 def _column(point: Point, scalar: Scalar) -> ScalarBatch:

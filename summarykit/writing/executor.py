@@ -7,11 +7,18 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty, SimpleQueue
+from time import monotonic
 from typing import NamedTuple, Protocol
 
 from summarykit.shapes import Array, Point
-from summarykit.writing.job import Task, is_light
+from summarykit.writing.job import Task, is_light, is_small
 from summarykit.writing.records import Records
+
+TELL_SECS = 0.02
+"""Seconds between two notices of outcomes, at most, while there is more to do."""
+
+HERE_SECS = 0.02
+"""Seconds that a turn of the pump spends on small tasks: they are not worth a thread, but scalars must not wait for thousands of them."""
 
 
 class Outcome(NamedTuple):
@@ -75,20 +82,25 @@ class ThreadExecutor(Local):
     """One thread, started with the first task."""
 
     def __init__(self, notify: Callable[[], None]) -> None:
-        """``notify`` is called, from the thread, whenever an outcome is ready."""
+        """``notify`` is called, from the thread, when outcomes are ready: with the last one, and now and then before that."""
         self.submitted = 0
         self.completed = 0
         self._notify = notify
         self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._done: deque[Outcome] = deque()
         self._thread: threading.Thread | None = None
+        self._queued = self._performed = 0    # by the thread
+        self._spent = 0.0    # seconds here, since outcomes were taken
 
     def submit(self, task: Task) -> None:
         """Accept a task; do it here where it is not worth a thread, or where none can be started any more."""
         self.submitted += 1
-        if self._thread is None and (is_light(task.job) or not self._start()):
+        if self._queued == self._performed and (self._worth_no_thread(task) or not self._start()):
+            begun = monotonic()
             self._done.append(perform(task))
+            self._spent += monotonic() - begun
         else:
+            self._queued += 1
             self._tasks.put(task)
 
     def take_back(self) -> list[Task]:
@@ -98,12 +110,14 @@ class ThreadExecutor(Local):
             while (task := self._tasks.get_nowait()) is not None:
                 taken.append(task)
         self.submitted -= len(taken)
+        self._queued -= len(taken)
         return taken
 
     def outcomes(self) -> list[Outcome]:
         """What is done and was not given back yet."""
         ready = [self._done.popleft() for _ in range(len(self._done))]
         self.completed += len(ready)
+        self._spent = 0.0
         return ready
 
     def close(self) -> None:
@@ -112,7 +126,12 @@ class ThreadExecutor(Local):
             self._tasks.put(None)
             self._thread.join(timeout=1.0)
 
+    def _worth_no_thread(self, task: Task) -> bool:
+        return is_light(task.job) or (self._spent < HERE_SECS and is_small(task.job))
+
     def _start(self) -> bool:
+        if self._thread is not None:
+            return True
         thread = threading.Thread(target=self._run, name="summarykit-reduce", daemon=True)
         try:
             thread.start()
@@ -122,9 +141,13 @@ class ThreadExecutor(Local):
         return True
 
     def _run(self) -> None:
+        told = 0.0
         while (task := self._tasks.get()) is not None:
             self._done.append(perform(task))
-            self._notify()
+            self._performed += 1
+            if self._tasks.empty() or monotonic() - told >= TELL_SECS:    # the two threads should not take turns at each small task
+                told = monotonic()
+                self._notify()
 
 
 class InlineExecutor(Local):

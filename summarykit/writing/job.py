@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from summarykit.kinds import Kind
-from summarykit.kinds.arrays import Later
 
 
 @dataclass(eq=False, slots=True)    # not frozen: that would cost each value 1 µs
@@ -29,5 +28,14 @@ class Task(NamedTuple):
 
 def is_light(job: Job) -> bool:
     """Whether reducing it is no work: a kind may say so by an attribute ``light``, and the values must be in host memory."""
-    snapshot = job.snapshot
-    return getattr(job.kind, "light", False) and (not isinstance(snapshot, Later) or snapshot.settled)
+    return getattr(job.kind, "light", False) and _at_hand(job)
+
+
+def is_small(job: Job) -> bool:
+    """Whether reducing it takes a fraction of a millisecond: a kind may say up to how many bytes, by an attribute ``small``."""
+    return job.nbytes <= getattr(job.kind, "small", -1) and _at_hand(job)
+
+
+def _at_hand(job: Job) -> bool:
+    """Whether nothing must be waited for: what may have to be says so by an attribute ``settled``."""
+    return getattr(job.snapshot, "settled", True)

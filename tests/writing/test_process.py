@@ -205,6 +205,7 @@ def test_a_thread_that_falls_behind_is_relieved(tmp_path, monkeypatch):
     kind = type(KINDS.get("histogram"))
     reduce = kind.reduce
     monkeypatch.setattr(kind, "reduce", lambda *args: gate.wait(LIMIT) and reduce(*args))
+    monkeypatch.setattr(kind, "small", -1)    # none is done before it comes to the thread
     arrays = values(20)
     for step, array in enumerate(arrays):
         some.put("histogram", array, step)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import struct
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from summarykit.formats import blobs, wire
+from summarykit.formats import blobs, varints, wire
 from summarykit.formats.groups import values
 from summarykit.formats.mindspore import graph, landscape
 from summarykit.formats.mindspore.tensors import tensor
@@ -17,6 +16,12 @@ from summarykit.shapes import Blob, Graph, Histogram, Image, LossLandscape, Plug
 GRAPH, EVENT_TAG = 4, 1001    # of an event
 IMAGE, TENSOR, HISTOGRAM, LOSS_LANDSCAPE = 4, 8, 9, 10
 SUM_SQUARES, DTYPE = 1002, 1003
+
+# A bucket's message up to its count: its length in the histogram, two doubles, and the keys before them all.
+_HEAD = np.dtype([
+    ("field", "u1"), ("length", "u1"), ("left_key", "u1"), ("left", "<f8"), ("width_key", "u1"), ("width", "<f8"), ("count_key", "u1"),
+])  # fmt: skip
+_KEYS = [wire.key(*each)[0] for each in ((1, wire.BYTES), (1, wire.FIXED64), (2, wire.FIXED64), (3, wire.VARINT))]
 
 
 def parts(point: Point) -> list[Any]:
@@ -49,14 +54,25 @@ def _image(image: Image) -> list[bytes]:
 
 def histogram(shape: Histogram) -> bytes:
     """A ``Summary.Histogram`` message."""
-    lefts, widths = shape.edges[:-1].tolist(), np.diff(shape.edges).tolist()
-    buckets = (
-        wire.data(1, struct.pack("<BdBdB", 0x09, left, 0x11, width, 0x18) + wire.varint(count))
-        for left, width, count in zip(lefts, widths, shape.counts.tolist(), strict=True)
-    )
     counts = wire.integer(2, shape.nan) + wire.integer(3, shape.pos_inf) + wire.integer(4, shape.neg_inf)
     totals = wire.double(5, shape.max) + wire.double(6, shape.min) + wire.double(7, shape.sum) + wire.integer(8, shape.count)
-    return b"".join(buckets) + counts + totals
+    return _buckets(shape) + counts + totals
+
+
+def _buckets(shape: Histogram) -> bytes:
+    """The buckets as rows of a matrix, each as long as the longest one; of a shorter count the end is left out."""
+    counts = shape.counts.astype(np.uint64)
+    sizes = varints.sizes(counts)
+    heads = np.empty(len(counts), _HEAD)
+    heads["field"], heads["left_key"], heads["width_key"], heads["count_key"] = _KEYS
+    heads["length"] = _HEAD.itemsize - 2 + sizes
+    heads["left"], heads["width"] = shape.edges[:-1], np.diff(shape.edges)
+    numbers = varints.groups(counts, int(sizes.max(initial=1)))
+    places = np.arange(numbers.shape[1])
+    numbers |= (places < sizes[:, None] - 1) * np.uint8(0x80)
+    rows = np.empty((len(counts), _HEAD.itemsize + len(places)), np.uint8)
+    rows[:, : _HEAD.itemsize], rows[:, _HEAD.itemsize :] = heads.view(np.uint8).reshape(-1, _HEAD.itemsize), numbers
+    return rows[np.arange(rows.shape[1]) < _HEAD.itemsize + sizes[:, None]].tobytes()
 
 
 def _recorded_dtype(shape: Tensor) -> list[bytes]:

@@ -1,0 +1,104 @@
+"""The thread executor: what is small is done where it is, the rest in the thread, and all comes back in order."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from summarykit.kinds import KINDS
+from summarykit.kinds.arrays import Later
+from summarykit.kinds.image import Picture
+from summarykit.writing import executor
+from summarykit.writing.executor import ThreadExecutor
+from summarykit.writing.job import Job, Task, is_light, is_small
+
+LIMIT = 30
+
+
+class Steps:
+    """A kind that gives back which thread it ran in."""
+
+    name = "steps"
+    small = 10
+
+    def reduce(self, snapshot):
+        return threading.current_thread().name
+
+
+def task(step, nbytes=10, **attributes):
+    return Task(Job(Steps(), "tag", SimpleNamespace(**attributes), nbytes), step, 0.0)
+
+
+@pytest.fixture
+def some():
+    told = threading.Event()
+    made = ThreadExecutor(told.set)
+    made.told = told
+    yield made
+    made.close()
+
+
+def collect(some, count):
+    found, end = [], time.monotonic() + LIMIT
+    while len(found) < count and time.monotonic() < end:
+        some.told.wait(0.05)
+        some.told.clear()
+        found += some.outcomes()
+    return [outcome.task.step for outcome in found], [outcome.point.value for outcome in found]
+
+
+def test_small_tasks_are_done_at_once(some, monkeypatch):
+    monkeypatch.setattr(executor, "HERE_SECS", float(LIMIT))    # however slow the machine
+    for step in range(50):
+        some.submit(task(step))
+    here = threading.current_thread().name
+    assert [(outcome.task.step, outcome.point.value) for outcome in some.outcomes()] == [(step, here) for step in range(50)]
+
+
+@pytest.mark.parametrize("seconds", [0.0, float(LIMIT)])
+def test_all_come_back_in_order(some, monkeypatch, seconds):
+    """A small one waits behind a large one; and no more of them are done at once than there is time for."""
+    monkeypatch.setattr(executor, "HERE_SECS", seconds)
+    for step in range(60):
+        some.submit(task(step, nbytes=11 if step == 20 else 10))
+    steps, threads = collect(some, 60)
+    assert steps == list(range(60))
+    assert threads[20:21] == ["summarykit-reduce"]
+    assert set(threads[:20]) == ({"summarykit-reduce"} if seconds == 0.0 else {threading.current_thread().name})
+    assert some.submitted == some.completed == 60
+
+
+def test_the_last_outcome_is_told(some):
+    some.submit(task(0, nbytes=11))
+    assert some.told.wait(LIMIT)
+    assert len(some.outcomes()) == 1
+
+
+def test_what_must_be_waited_for_is_not_small():
+    assert is_small(task(0).job)
+    assert is_small(task(0, settled=True).job)
+    assert not is_small(task(0, settled=False).job)
+    assert not is_small(task(0, nbytes=11).job)
+    assert not is_light(task(0).job)
+
+
+@pytest.mark.parametrize(("kind", "options"), [("histogram", {}), ("histogram", {"bins": 3}), ("image", {})])
+def test_small_arrays(kind, options):
+    """Those in host memory, also where a kind holds more than the array."""
+    found = KINDS.get(kind)
+    for size, small in ((16, True), (512, False)):
+        snapshot = found.snapshot(np.zeros((size, size), np.float32), **options)
+        assert is_small(Job(found, "tag", snapshot, snapshot.nbytes)) is small
+
+
+def test_a_picture_on_a_device_is_waited_for_elsewhere():
+    class Pending(Later):
+        nbytes, shape = 48, (4, 4)
+
+    picture = Picture(Pending(), "HW")
+    assert not picture.settled
+    assert not is_small(Job(KINDS.get("image"), "tag", picture, picture.nbytes))
