@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from summarykit.landscape import samples
+from summarykit.landscape.models import given_statistics
 from summarykit.landscape.models.base import Evaluation, LandscapeModel, Network, unfit
 from summarykit.landscape.plane import Plane
 from summarykit.shapes import Array, Floats
@@ -70,18 +71,24 @@ class JaxModel(LandscapeModel):
     weights: JaxNetwork
 
     def __init__(self, model: Any, network: Any, dataset: Any, metrics: Mapping[str, Any], evaluation: Evaluation) -> None:
-        """See `model_of`."""
+        """See `model_of`.
+
+        Raises:
+            ValueError: statistics are to be estimated, and ``model`` is no function that does so.
+        """
         super().__init__(JaxNetwork(network))
         jax = sys.modules["jax"]
+        statistics = given_statistics.given(model, network, evaluation)
         self._names = tuple(metrics)
         self._batches = samples.take(dataset, evaluation.num_samples)
         self._sizes = [samples.size_of(batch) for batch in self._batches]
         together = partial(_all, jax.numpy.stack, tuple(metrics.values()))
-        self._one, self._many = jax.jit(together), jax.jit(jax.vmap(together, in_axes=(0, None)))
+        self._one, self._many = _compiled(together)
+        self._statistics = (None, None) if statistics is None else _compiled(statistics)    # of one point, of many
 
     def measure(self) -> Mapping[str, float]:
         """See `LandscapeModel.measure`."""
-        return self._named(self._averaged(self._one, self.weights.network))
+        return self._named(self._averaged(self._one, self._statistics[0], self.weights.network))
 
     def survey(self, plane: Plane, points: Floats) -> list[Mapping[str, float]]:
         """See `LandscapeModel.survey`."""
@@ -93,9 +100,11 @@ class JaxModel(LandscapeModel):
             if name not in known or known[name].shape != values.shape:
                 raise unfit(name, values.shape, known)
         stacked = self.weights.tree([np.stack([row[name] for row in rows]).astype(known[name].dtype) for name in known])
-        return [self._named(values) for values in self._averaged(self._many, stacked)]
+        return [self._named(values) for values in self._averaged(self._many, self._statistics[1], stacked)]
 
-    def _averaged(self, function: Any, parameters: Any) -> Floats:
+    def _averaged(self, function: Any, statistics: Any, parameters: Any) -> Floats:
+        if statistics is not None:
+            parameters = {**parameters, **given_statistics.mean(statistics, parameters, self._batches, _mean)}
         found = [np.asarray(function(parameters, batch), np.float64) for batch in self._batches]
         return np.average(found, axis=0, weights=self._sizes)
 
@@ -105,6 +114,16 @@ class JaxModel(LandscapeModel):
 
 def _all(stack: Any, metrics: tuple[Any, ...], parameters: Any, batch: Any) -> Any:
     return stack([metric(parameters, batch) for metric in metrics])
+
+
+def _compiled(function: Any) -> tuple[Any, Any]:
+    """For one tree of parameters, and for one whose leaves hold many."""
+    jax = sys.modules["jax"]
+    return jax.jit(function), jax.jit(jax.vmap(function, in_axes=(0, None)))
+
+
+def _mean(*trees: Any) -> Any:
+    return sys.modules["jax"].tree_util.tree_map(lambda *leaves: sum(leaves) / len(leaves), *trees)
 
 
 def _key(entry: Any) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 
 from summarykit.landscape import samples
 from summarykit.landscape.models.base import Evaluation, LandscapeModel, Network, unfit
+from summarykit.landscape.models.keras_statistics import KerasStatistics
 from summarykit.shapes import Array
 
 
@@ -55,20 +56,17 @@ class KerasModel(LandscapeModel):
     network_type = KerasNetwork
 
     def __init__(self, model: Any, network: Any, dataset: Any, metrics: Mapping[str, Any], evaluation: Evaluation) -> None:
-        """See `model_of`.
-
-        Raises:
-            ValueError: statistics of batch normalisation are to be estimated, which this adapter cannot.
-        """
+        """See `model_of`."""
         super().__init__(KerasNetwork(network))
-        if evaluation.batch_norm == "estimated":
-            raise ValueError("batch_norm='estimated' is not available for Keras; 'stored' is")
         self._network, self._metrics, self._training = network, metrics, evaluation.training
         self._convert = sys.modules["keras"].ops.convert_to_numpy
         self._batches = samples.take(dataset, evaluation.num_samples)
+        self._statistics = KerasStatistics(network) if evaluation.batch_norm == "estimated" and not evaluation.training else None
 
     def measure(self) -> Mapping[str, float]:
         """See `LandscapeModel.measure`."""
+        if self._statistics is not None:
+            self._statistics.estimate(lambda batch: self._network(batch[0], training=False), self._batches)
         sizes = [samples.size_of(batch) for batch in self._batches]
         rows = [self._measured(*batch[:2]) for batch in self._batches]
         return dict(zip(self._metrics, np.average(rows, axis=0, weights=sizes).tolist(), strict=True))

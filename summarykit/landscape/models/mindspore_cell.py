@@ -15,6 +15,7 @@ import numpy as np
 from summarykit.landscape import samples
 from summarykit.landscape.models.base import Evaluation, LandscapeModel, Network, unfit
 from summarykit.landscape.models.mindspore_graph import Graphs
+from summarykit.landscape.models.mindspore_statistics import MindSporeStatistics
 from summarykit.shapes import Array
 
 
@@ -58,18 +59,14 @@ class MindSporeModel(LandscapeModel):
     network_type = MindSporeNetwork
 
     def __init__(self, model: Any, network: Any, dataset: Any, metrics: Mapping[str, Any], evaluation: Evaluation) -> None:
-        """See `model_of`.
-
-        Raises:
-            ValueError: statistics of batch normalisation are to be estimated, which this adapter cannot.
-        """
+        """See `model_of`."""
         super().__init__(MindSporeNetwork(network))
-        if evaluation.batch_norm == "estimated":
-            raise ValueError("batch_norm='estimated' is not available for MindSpore; MindSporeRecipe() uses the statistics of each batch")
         self._network, self._loss, self._metrics, self._training = network, _with_loss(model), metrics, evaluation.training
         self._call = Graphs(self._loss, network)
         batches = dataset.create_tuple_iterator(num_epochs=1) if hasattr(dataset, "create_tuple_iterator") else dataset
         self._batches = samples.take(batches, evaluation.num_samples)
+        fit = evaluation.batch_norm == "estimated" and not evaluation.training
+        self._statistics = MindSporeStatistics(self._loss) if fit else None
 
     def prepare(self) -> None:
         """See `LandscapeModel.prepare`."""
@@ -92,6 +89,8 @@ class MindSporeModel(LandscapeModel):
 
     def measure(self) -> Mapping[str, float]:
         """See `LandscapeModel.measure`."""
+        if self._statistics is not None:
+            self._estimate(self._statistics)
         others = {name: metric for name, metric in self._metrics.items() if type(metric).__name__ != "Loss"}
         for metric in others.values():
             metric.clear()
@@ -105,6 +104,14 @@ class MindSporeModel(LandscapeModel):
         loss = float(np.average(losses, weights=sizes))
         told = {name: loss for name in self._metrics if name not in others}
         return {"Loss": loss} | told | {name: float(np.mean(metric.eval())) for name, metric in others.items()}
+
+    def _estimate(self, statistics: MindSporeStatistics) -> None:
+        phase = self._loss.phase
+        self._loss.phase = "statistics"    # a graph of its own
+        try:
+            statistics.estimate(lambda batch: self._call(self._loss, *batch), self._batches)
+        finally:
+            self._loss.phase = phase
 
 
 def _with_loss(model: Any) -> Any:

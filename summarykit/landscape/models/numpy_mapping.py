@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from summarykit.landscape import samples
+from summarykit.landscape.models import given_statistics
 from summarykit.landscape.models.base import Evaluation, LandscapeModel, Network, unfit
 from summarykit.shapes import Array
 
@@ -51,18 +52,29 @@ class NumpyModel(LandscapeModel):
     network_type = NumpyNetwork
 
     def __init__(self, model: Any, network: Any, dataset: Any, metrics: Mapping[str, Any], evaluation: Evaluation) -> None:
-        """See `model_of`."""
+        """See `model_of`.
+
+        Raises:
+            ValueError: statistics are to be estimated, and ``model`` is no function that does so.
+        """
         super().__init__(NumpyNetwork(network))
+        self._statistics = given_statistics.given(model, _mapping(network), evaluation)
         self._network, self._metrics = network, metrics
         self._batches = samples.take(dataset, evaluation.num_samples)
 
     def measure(self) -> Mapping[str, float]:
         """See `LandscapeModel.measure`."""
+        if self._statistics is not None:
+            self.weights.load(given_statistics.mean(self._statistics, _mapping(self._network), self._batches, _mean).items())
         sizes = [samples.size_of(batch) for batch in self._batches]
         return {
             name: sum(float(metric(self._network, batch)) * size for batch, size in zip(self._batches, sizes, strict=True)) / sum(sizes)
             for name, metric in self._metrics.items()
         }
+
+
+def _mean(*values: Any) -> Array:
+    return np.mean(values, axis=0)
 
 
 def _mapping(network: Any) -> Mapping[str, Any]:
