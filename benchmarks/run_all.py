@@ -18,6 +18,11 @@ WORKLOADS = (
     "scalars", "short", "start", "idle", "memory", "histograms", "images", "tensors", "mixed_step", "fenced", "pauses", "writer", "reading",
 )  # fmt: skip
 PACKAGES = ("summarykit", "numpy", "protobuf", "torch", "tensorboard", "tensorboardX", "tbparse", "mindspore")
+# Rows that can be read alone; the others go into a fold.
+HEADLINES = re.compile(
+    r"a scalar, one call each: |1 M scalars, one call each, |10 scalars, |a whole job|import over NumPy|an idle writer"
+    r"|10 histograms|image 512|4 tensors|62 histograms|read scalars"
+)
 MARKER = "<!-- benchmarks -->"
 
 
@@ -28,7 +33,10 @@ def report(options: Options, command: str) -> str:
         rows, said = importlib.import_module(name).rows(options)
         (readers if name == "reading" else writers).extend(rows)
         notes += [note for note in said if note not in notes]
-    return "\n\n".join([_introduction(options, command), markdown(writers), markdown(readers), "\n".join(f"- {note}" for note in notes)])
+    details = "\n\n".join([markdown(writers), markdown(readers), "\n".join(f"- {note}" for note in notes)])
+    headlines = [markdown([row for row in rows if HEADLINES.match(row.what)]) for rows in (writers, readers)]
+    whole = f"<details><summary>All rows, and the settings of each contestant</summary>\n\n{details}\n\n</details>"
+    return "\n\n".join([_introduction(options, command), *headlines, whole])
 
 
 def _introduction(options: Options, command: str) -> str:
