@@ -17,43 +17,41 @@ import sys
 import threading
 import weakref
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from summarykit.errors import RefusedValueError
-from summarykit.kinds import memory
 from summarykit.kinds.arrays import Later, Typed, freeze
+from summarykit.kinds.memory import NOBODY, Lending
 
 
-class _Governed(NamedTuple):
-    """A parameter of an optimizer."""
+class _Governed(weakref.ref[Any]):
+    """A parameter of an optimizer, and its size in bytes."""
 
-    parameter: weakref.ref[Any]
+    __slots__ = ("nbytes",)
+
     nbytes: int
 
 
 class Fenced(Later):
-    """A parameter that is yet to be copied; `get` gives the copy."""
+    """A parameter that is yet to be copied; `get` gives the copy.
 
-    __slots__ = ("_copy", "_lending", "_lock", "_nbytes", "_parameter", "_state")
+    Attributes:
+        nbytes: memory of the parameter, in bytes.
+        shape: lengths of its axes.
+    """
 
-    def __init__(self, parameter: Any, nbytes: int) -> None:
-        """Remember what the parameter, of so many bytes, is at present."""
+    __slots__ = ("_address", "_copy", "_lending", "_parameter", "_version", "nbytes", "shape")
+
+    nbytes: int
+    shape: tuple[int, ...]
+
+    def __init__(self, parameter: Any, nbytes: int, lending: Lending) -> None:
+        """Remember what the parameter, of so many bytes, is at present. It will be copied into what is lent."""
         self._parameter = parameter
-        self._state = _state(parameter)
+        self._address, self._version, self.shape = parameter.data_ptr(), parameter._version, parameter.shape
         self._copy: Typed | None = None
-        self._lock = threading.Lock()
-        self._lending = memory.current()
-        self._nbytes = nbytes
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the parameter, in bytes."""
-        return self._nbytes
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Lengths of the axes."""
-        return tuple(self._state[2])
+        self._lending = lending
+        self.nbytes = nbytes
 
     @property
     def settled(self) -> bool:
@@ -62,11 +60,12 @@ class Fenced(Later):
 
     def settle(self) -> None:
         """Copy it, unless that was done; by whichever thread comes first."""
-        with self._lock:
-            if self._parameter is not None:
-                with self._lending:    # of whoever records it; this may be another thread, and another time
-                    self._copy = self._unchanged_copy()
-                self._parameter = None
+        if self._parameter is not None:
+            with FENCE.copying, self._lending:    # this may be another thread than that which records it, and another time
+                parameter = self._parameter
+                if parameter is not None:
+                    self._copy = self._unchanged_copy(parameter)
+                    self._parameter = None
 
     def get(self) -> Typed:
         """The copy.
@@ -79,35 +78,40 @@ class Fenced(Later):
             raise RefusedValueError("the parameter changed before the next optimizer step, while its copy was to be made (use fence=False)")
         return self._copy
 
-    def _unchanged_copy(self) -> Typed | None:
-        if _state(self._parameter) != self._state:
-            return None
-        copy = freeze(self._parameter)
-        return copy if isinstance(copy, Typed) and _state(self._parameter) == self._state else None
+    def _unchanged_copy(self, parameter: Any) -> Typed | None:
+        copy = freeze(parameter) if self._is(parameter) else None
+        return copy if isinstance(copy, Typed) and self._is(parameter) else None
+
+    def _is(self, parameter: Any) -> bool:
+        return (parameter.data_ptr(), parameter._version, parameter.shape) == (self._address, self._version, self.shape)
 
 
 class Fence:
-    """All copies of this process that wait, and the parameters that may."""
+    """All copies of this process that wait, and the parameters that may.
+
+    Attributes:
+        copying: held by the thread that makes a copy. Re-entrant: a signal handler may end training in the middle of one.
+    """
 
     def __init__(self) -> None:
+        self.copying = threading.RLock()
         self._waiting: list[Fenced] = []
-        self._lock = threading.RLock()    # re-entrant: a signal handler may record in the middle of this
+        self._dropping = threading.Lock()
         self._governed: dict[int, _Governed] = {}
         self._optimizers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._hooked = False
 
-    def hold(self, value: Any) -> Later | None:
-        """Let the copy of a value wait; None where it must be made now."""
+    def hold(self, value: Any, lending: Lending = NOBODY) -> Later | None:
+        """Let the copy of a value wait, which will lie in what is lent; None where it must be made now."""
         governed = self._governed.get(id(value))
-        parameter = None if governed is None else governed.parameter()
-        if governed is None or parameter is not value:
+        same = governed is not None and governed() is value
+        if governed is None or not same:
             self._hook()
             return None
-        if not parameter.is_cpu:
+        if not value.is_cpu:
             return None
-        fenced = Fenced(parameter, governed.nbytes)
-        with self._lock:
-            self._waiting.append(fenced)
+        fenced = Fenced(value, governed.nbytes, lending)
+        self._waiting.append(fenced)
         return fenced
 
     def settle(self) -> None:
@@ -127,8 +131,13 @@ class Fence:
         return bool(self._waiting)
 
     def _drop_settled(self) -> None:
-        with self._lock:
-            self._waiting = [fenced for fenced in self._waiting if not fenced.settled]
+        if not self._dropping.acquire(blocking=False):    # another thread does, or what a signal handler interrupted
+            return
+        try:
+            first = next((place for place, fenced in enumerate(self._waiting) if not fenced.settled), len(self._waiting))
+            del self._waiting[:first]    # nobody else takes away; others append
+        finally:
+            self._dropping.release()
 
     def _hook(self) -> None:
         """Once: before any optimizer's step. PyTorch before 2.0 has no such hook; there every copy is made in the call."""
@@ -147,16 +156,13 @@ class Fence:
             for group in optimizer.param_groups:
                 for parameter in filter(_fit, group["params"]):
                     forget = partial(self._governed.pop, id(parameter))    # called with the dead reference: pop's default
-                    nbytes = parameter.numel() * parameter.element_size()
-                    self._governed[id(parameter)] = _Governed(weakref.ref(parameter, forget), nbytes)
+                    governed = _Governed(parameter, forget)
+                    governed.nbytes = parameter.numel() * parameter.element_size()
+                    self._governed[id(parameter)] = governed
 
     def forget(self) -> None:
         """In a forked child: the copies that wait are the parent's."""
-        self._waiting, self._lock = [], threading.RLock()
-
-
-def _state(tensor: Any) -> tuple[int, int, Any]:
-    return tensor.data_ptr(), tensor._version, tensor.shape
+        self.copying, self._waiting, self._dropping = threading.RLock(), [], threading.Lock()
 
 
 def _fit(parameter: Any) -> bool:

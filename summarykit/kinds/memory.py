@@ -15,6 +15,9 @@ Lender = Callable[[int], Array | None]
 """Gives so many bytes as a uint8 array, aligned for every dtype, or None; the memory goes back when that array and its views are gone."""
 
 
+LEAST_LENT = 2**14
+"""Bytes from which a lender is asked; a smaller value is copied as quickly as that."""
+
 LEAST_CHUNKED = 2**16
 """Bytes from which a copy lies in a chunk; the memory of smaller ones is used again and again by the allocator, and warm."""
 
@@ -64,34 +67,31 @@ class Lending:
         _here.lending = self
 
     def __exit__(self, *_: object) -> None:
-        _here.lending = _NOBODY
+        _here.lending = NOBODY
 
 
-_NOBODY = Lending(None)
+NOBODY = Lending(None)
+"""Lends nothing."""
 
 
 class _Here(threading.local):
     """Who lends memory to this thread now, and the chunk that it fills."""
 
-    lending: Lending = _NOBODY
+    lending: Lending = NOBODY
     chunk: Chunk | None = None
 
 
 _here = _Here()
 
 
-def current() -> Lending:
-    """What this thread has been lent, to be used in another one."""
-    return _here.lending
-
-
 def copied(data: Array, dtype: np.dtype[Any]) -> Array:
     """Copy an array, C-contiguous, to a dtype of the same width."""
-    room = _room(data.nbytes)
+    nbytes = data.nbytes
+    room = None if nbytes < LEAST_LENT else _room(nbytes)
     if room is None:
-        return np.array(data, dtype=dtype, order="C")
-    copy = room.view(dtype).reshape(data.shape)
-    np.copyto(copy, data)
+        return np.array(data, dtype, order="C")
+    copy: Array = np.ndarray(data.shape, dtype, room)
+    copy[...] = data
     return copy
 
 

@@ -99,7 +99,7 @@ class DirectRecorder(Recorder):
         """Record what needs no kind any more."""
         place = self._place(kind, tag, step, wall_time)
         if place is not None and self._check(kind, tag):
-            self._put([(tag, Frozen(Ready(kind), Made(shape)))], place)
+            self._put([(tag, (Ready(kind), Made(shape)))], place)
 
     def _record_numbers(self, tags: Collection[str], values: Collection[Any], step: Any, wall_time: Any) -> None:
         """Record the scalars of one step: all at once where they are floats."""
@@ -115,8 +115,8 @@ class DirectRecorder(Recorder):
 
     def _put(self, values: list[tuple[str, Frozen]], place: Place) -> None:
         """Hand over frozen values of one place."""
-        numbers = {tag: frozen.snapshot for tag, frozen in values if isinstance(frozen.snapshot, float)}
-        tasks = [Task(_job(tag, *frozen), *place) for tag, frozen in values if not isinstance(frozen.snapshot, float)]
+        numbers = {tag: snapshot for tag, (_, snapshot) in values if isinstance(snapshot, float)}
+        tasks = [Task(_job(tag, *frozen), *place) for tag, frozen in values if not isinstance(frozen[1], float)]
         self._hand_over(flatten(numbers, numbers.values(), *place), tasks)
 
     def _hand_over(self, flat: list[Any], tasks: list[Task]) -> None:

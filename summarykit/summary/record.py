@@ -137,11 +137,12 @@ class SummaryRecord(Recorder):
             TypeError: ``name`` is not a str.
             RefusedValueError: the value cannot be recorded, and ``raise_exception`` is set.
         """
-        pending = self._pending.scalars
-        if value.__class__ is float and plugin == "scalar" and name in self._tags and name not in pending:
-            pending[name] = value
-        else:
-            self._add(plugin, name, value, options)
+        if value.__class__ is float and plugin == "scalar" and name in self._tags:
+            pending = self._pending.scalars
+            if name not in pending:
+                pending[name] = value
+                return
+        self._add(plugin, name, value, options)
 
     def record(self, step: int, train_network: object = None, plugin_filter: Callable[[str], bool] | None = None) -> bool:
         """Close a step: hand everything that this thread added to the writer. Returns at once.
@@ -201,16 +202,18 @@ class SummaryRecord(Recorder):
         if name not in self._tags:
             check_tag("name", name)
             self._tags.add(name)
-        pending = self._pending
         frozen = self._freeze(plugin, name, value, options)
         if frozen is None:
             return
-        if pending.discard(plugin, name):
+        kind, snapshot = frozen
+        pending, key = self._pending, (plugin, name)
+        jobs = pending.jobs
+        if (key in jobs or plugin == "scalar") and pending.discard(plugin, name):
             self._writer.stats.say(("twice", plugin, name), "%s %r was added twice before one record(): the last value wins", plugin, name)
-        if isinstance(frozen.snapshot, float):
-            pending.scalars[name] = frozen.snapshot
+        if isinstance(snapshot, float):
+            pending.scalars[name] = snapshot
         else:
-            pending.jobs[plugin, name] = Job(frozen.kind, name, frozen.snapshot, frozen.snapshot.nbytes)
+            jobs[key] = Job(kind, name, snapshot, snapshot.nbytes)
 
     def _refuse(self, plugin: str, tag: str, error: Exception) -> None:
         self._pending.refused += 1

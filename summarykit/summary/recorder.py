@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from contextlib import nullcontext, suppress
 from types import TracebackType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import summarykit.kinds.scalar  # noqa: F401  the first number should not wait for it
 from summarykit.errors import ClosedError, RefusedValueError, StorageError
@@ -14,16 +14,12 @@ from summarykit.kinds.fence import FENCE
 from summarykit.kinds.memory import Lending
 from summarykit.writing import Writer
 
+Frozen = tuple[Kind, Any]
+"""A value as its kind froze it: the kind, and what it gave."""
+
 _R = TypeVar("_R", bound="Recorder")
 _FENCED = ("histogram", "tensor")
-"""Kinds that are recorded of parameters."""
-
-
-class Frozen(NamedTuple):
-    """A value as its kind froze it."""
-
-    kind: Kind
-    snapshot: Any
+"""Kinds that are recorded of parameters. Without options these take a value as it was held."""
 
 
 class Recorder:
@@ -106,10 +102,11 @@ class Recorder:
         """
         try:
             kind = KINDS.get(plugin)
+            held = FENCE.hold(value, self._lending) if self._fence and plugin in _FENCED else None
+            if held is not None and not options:
+                return kind, held    # what the kind would give, too
             with self._lending:
-                if self._fence and plugin in _FENCED:
-                    value = FENCE.hold(value) or value
-                return Frozen(kind, kind.snapshot(value, **options))
+                return kind, kind.snapshot(value if held is None else held, **options)
         except (RefusedValueError, MemoryError, ImportError, OSError) as error:    # a kind is imported when it is first used
             self._refuse(plugin, tag, error)
             return None

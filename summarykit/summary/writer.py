@@ -163,7 +163,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         frozen = self._freeze("hparams", "hparams", hparam_dict, options)
         if frozen is None:
             return
-        run = self._run_of(frozen.snapshot.values, run_name or name)
+        run = self._run_of(frozen[1].values, run_name or name)
         run._record("hparams", "hparams", hparam_dict, 0, None, **options)
         run._record_numbers([str(tag) for tag in metrics], metrics.values(), global_step, None)
 

@@ -14,6 +14,7 @@ from functools import partial
 
 import numpy as np
 
+from summarykit.kinds.memory import LEAST_LENT
 from summarykit.shapes import Array
 from summarykit.writing.executor import Outcome
 from summarykit.writing.hired import Hired
@@ -27,9 +28,6 @@ LEAST_RING = 16 * 2**20
 
 LARGEST_RING = 256 * 2**20
 """Bytes of the largest ring: as much as the buffer lets wait."""
-
-LEAST_LENT = 2**14
-"""Bytes from which a value lies in the ring; a smaller one travels in the message."""
 
 MOST_FAILURES = 3
 """Workers that ended before they were ready, in a row, after which no more are started."""
@@ -153,7 +151,7 @@ class Crew:
     def allocate(self, nbytes: int) -> Array | None:
         """Lend memory of the ring."""
         ring = self._ring
-        if ring is None or nbytes < LEAST_LENT:
+        if ring is None:
             return None
         lent = ring.allocate(nbytes)
         if lent is None and self.room <= ring.capacity:
@@ -330,7 +328,7 @@ class Crew:
             start = ring.locate(data)
             if start is not None:
                 return Place(number, start, data.nbytes)
-        if data.nbytes < LEAST_LENT:
+        if data.nbytes < LEAST_LENT:    # it travels in the message
             return None
         lent = self.allocate(data.nbytes) if copy else None
         if lent is None:
