@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import Any
 
 import numpy as np
 
 from summarykit.shapes import Ints
 
-_JOINED = 2**18    # bytes up to which one copy is cheaper than one system call per buffer
+_JOINED = 2**18    # bytes of records up to which one copy is cheaper than one system call per buffer
+_SMALL = 2**12    # and of a buffer beside large ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +42,19 @@ class Chunk:
 
 
 def chunk(records: list[list[Any]]) -> Chunk:
-    """Join records that are given as lists of buffers."""
+    """Join records that are given as lists of buffers; large buffers are not copied."""
     sizes = [sum(memoryview(part).nbytes for part in parts) for parts in records]
     buffers = [part for parts in records for part in parts]
-    return Chunk([b"".join(buffers)] if sum(sizes) < _JOINED else buffers, running(sizes))
+    return Chunk([b"".join(buffers)] if sum(sizes) < _JOINED else list(_joined(buffers)), running(sizes))
+
+
+def _joined(buffers: Iterable[Any]) -> Iterator[Any]:
+    """The same bytes in fewer buffers: what is small is joined to its neighbours."""
+    for small, run in groupby(buffers, lambda buffer: memoryview(buffer).nbytes < _SMALL):
+        if small:
+            yield b"".join(run)
+        else:
+            yield from run
 
 
 def running(sizes: list[int]) -> Ints:

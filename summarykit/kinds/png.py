@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import struct
 import zlib
-from collections.abc import Callable
+from types import ModuleType
 
 import numpy as np
 
@@ -22,6 +22,9 @@ _COLOUR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}  # channels -> grey, grey + alpha, RGB,
 _UP = 2
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
+ENDING = b"\0\0\0\0IEND\xaeB`\x82"
+"""What every file ends with: a chunk without content."""
+
 
 def encode(pixels: Array) -> bytes:
     """Give the PNG file of a picture.
@@ -29,7 +32,7 @@ def encode(pixels: Array) -> bytes:
     Args:
         pixels: shape ``[height, width, channels]``, 1 to 4 channels (grey, grey + alpha, RGB, RGBA), uint8 or uint16, none of them empty.
     """
-    return opening(pixels) + chunk(b"IDAT", compressed(pixels)) + ENDING
+    return b"".join([opening(pixels), *_parts(b"IDAT", compressed(pixels)), ENDING])
 
 
 def opening(pixels: Array) -> bytes:
@@ -41,7 +44,8 @@ def opening(pixels: Array) -> bytes:
 
 def compressed(pixels: Array) -> bytes:
     """Give the pixels, filtered and compressed."""
-    return compressor()(_filtered(pixels).data)
+    packed: bytes = compressor().compress(_filtered(pixels).data, 1)
+    return packed
 
 
 def _filtered(pixels: Array) -> Array:
@@ -57,18 +61,18 @@ def _filtered(pixels: Array) -> Array:
 
 def chunk(kind: bytes, content: bytes) -> bytes:
     """Give one chunk of a file: its length, kind, content and checksum."""
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(content, zlib.crc32(kind)))
+    return b"".join(_parts(kind, content))
 
 
-ENDING = chunk(b"IEND", b"")
-"""What every file ends with."""
+def _parts(kind: bytes, content: bytes) -> list[bytes]:
+    crc32 = compressor().crc32
+    return [struct.pack(">I", len(content)) + kind, content, struct.pack(">I", crc32(content, crc32(kind)))]
 
 
 @functools.cache
-def compressor() -> Callable[[memoryview], bytes]:
-    """Give the fastest compressor at hand, looked for at the first picture."""
+def compressor() -> ModuleType:
+    """Give the fastest module at hand that compresses as zlib does, looked for at the first picture."""
     try:
-        fast = optional("isal.isal_zlib", extra="isal", purpose="fast PNG")
+        return optional("isal.isal_zlib", extra="isal", purpose="fast PNG")
     except MissingExtraError:
-        return lambda data: zlib.compress(data, 1)
-    return lambda data: bytes(fast.compress(data, 1))
+        return zlib

@@ -9,10 +9,9 @@ import numpy as np
 
 from summarykit.formats import blobs, wire
 from summarykit.formats.groups import values
-from summarykit.formats.mindspore import landscape
 from summarykit.formats.scalar_event import EXACT_VALUE
 from summarykit.formats.scalars import needs_exact
-from summarykit.formats.tensorboard import graph
+from summarykit.registry import imported
 from summarykit.shapes import Array, Blob, Graph, Histogram, Image, LossLandscape, Plugin, Point, Shape, Tensor
 
 GRAPH, EVENT_TAG = 4, 1001    # of an event
@@ -30,31 +29,36 @@ def parts(point: Point) -> list[Any]:
     """A point's event, as buffers."""
     stamp = [wire.double(1, point.wall_time), wire.integer(2, point.step)]
     if isinstance(point.value, Graph) and not point.value.beside:
-        return [*stamp, wire.data(GRAPH, graph.encode(point.value)), wire.text(EVENT_TAG, point.tag)]
+        return [*stamp, wire.data(GRAPH, _graph().encode(point.value)), wire.text(EVENT_TAG, point.tag)]
     found = (wire.nested(1, [wire.text(1, tag), *_value(shape)]) for tag, shape in values(point))
     return [*stamp, *wire.nested(5, chain.from_iterable(found))]
 
 
 def _value(shape: Shape) -> list[Any]:
     if isinstance(shape, Image):
-        return [wire.data(IMAGE, b"".join(_image(shape)))]
+        return wire.nested(IMAGE, _image(shape))
     if isinstance(shape, Histogram):
         return [wire.data(HISTO, histogram(shape)), wire.data(NON_FINITE, _non_finite(shape))]
     if isinstance(shape, Tensor):
         return [*wire.nested(TENSOR, tensor(shape.data)), metadata(Plugin("tensor", shape.data)), *_recorded_dtype(shape)]
     if isinstance(shape, Graph):
-        return _value(graph.as_plugin(shape))
+        return _value(_graph().as_plugin(shape))
     if isinstance(shape, Plugin):
         number = _number(shape) if shape.plugin == "scalars" and shape.data.size == 1 else wire.nested(TENSOR, tensor(shape.data))
         return [*number, metadata(shape)]
     if isinstance(shape, LossLandscape):
-        return blobs.encode(landscape.as_blob(shape))
+        return blobs.encode(imported("summarykit.formats.mindspore.landscape").as_blob(shape))
     assert isinstance(shape, Blob), f"{type(shape).__name__} is no value of an event"
     return blobs.encode(shape)
 
 
+def _graph() -> Any:
+    return imported("summarykit.formats.tensorboard.graph")    # most runs have none, or one
+
+
 def _image(image: Image) -> list[bytes]:
-    return [wire.integer(1, image.height), wire.integer(2, image.width), wire.integer(3, image.channels), wire.data(4, image.encoded)]
+    size = wire.integer(1, image.height) + wire.integer(2, image.width) + wire.integer(3, image.channels)
+    return [size + wire.head(4, len(image.encoded)), image.encoded]
 
 
 def histogram(shape: Histogram) -> bytes:
