@@ -162,36 +162,50 @@ def sklearn(scale: float, parameters: int = 5_000_000, count: int = 40) -> Figur
 
 
 def workers(scale: float) -> Figures:
-    """What a second process brings, on LeNet-5: points a second of ours with one and with two, and of bare loops, which is the limit."""
+    """What a second process brings, on LeNet-5: points a second of ours with one and with two, and of bare loops, which is the limit.
+
+    CPU time a point tells, also on a busy machine, whether two processes do more than twice the work of one.
+    """
     import torch
 
-    size = max(3, round(24 * scale**0.5))
+    size = max(3, round(16 * scale**0.5))
     torch.manual_seed(0)
     directory = trained(lenet(), size)
-    rates: dict[str, list[float]] = {"bare loop, 1 process": [], "1 process": [], "bare loop, 2 processes": [], "2 processes": []}
+    found: dict[str, list[float]] = {}
     for _ in range(2):    # in turn, so that all see the same neighbours
         for count in (1, 2):
             word = f"{count} process{'es' if count > 1 else ''}"
-            rates[f"bare loop, {word}"].append(_bare_processes(count, 5 * scale))
-            rates[word].append(_surveyed(directory, count))
-    found: Figures = {name: float(np.median(each)) for name, each in rates.items()}
-    for name in ("", "bare loop, "):
-        found[f"{name}2 processes over 1"] = float(found[f"{name}2 processes"]) / float(found[f"{name}1 process"])
-    return found
+            rate, spent = _surveyed(directory, count)
+            found.setdefault(f"bare loop, {word}", []).append(_bare_processes(count, 4 * scale))
+            found.setdefault(word, []).append(rate)
+            found.setdefault(f"{word}, ms of CPU a point", []).append(spent)
+    figures: Figures = {name: float(np.median(each)) for name, each in sorted(found.items())}
+    for name in ("bare loop, ", ""):
+        figures[f"{name}2 processes over 1"] = float(figures[f"{name}2 processes"]) / float(figures[f"{name}1 process"])
+    return figures
 
 
-def _surveyed(directory: str, count: int) -> float:
-    """Points a second from the first tenth of the points on, when all processes are at work."""
+def _surveyed(directory: str, count: int) -> tuple[float, float]:
+    """Points a second, and ms of CPU of all processes for each, from the first tenth of the points on, when all are at work."""
     from summarykit import SummaryLandscape
     from summarykit.landscape.executors import LocalProcesses
 
-    seen: list[tuple[int, float]] = []
+    seen: list[tuple[int, float, float]] = []
     with LocalProcesses([0] * count) as executor:
         SummaryLandscape(directory).gen_landscapes_with_multi_process(
-            _for_workers, executor=executor, report=lambda progress: seen.append((progress.done, time.monotonic()))
+            _for_workers, executor=executor, report=lambda progress: seen.append((progress.done, time.monotonic(), _spent()))
         )  # fmt: skip
-    first = next(each for each in seen if each[0] >= seen[-1][0] / 10)
-    return (seen[-1][0] - first[0]) / (seen[-1][1] - first[1])
+    begun = next(each for each in seen if each[0] >= seen[-1][0] / 10)
+    points, wall, spent = (after - before for before, after in zip(begun, seen[-1], strict=True))
+    return points / wall, 1e3 * spent / points
+
+
+def _spent() -> float:
+    """CPU seconds of this process and of those that it started."""
+    import psutil
+
+    times = [each.cpu_times() for each in (psutil.Process(), *psutil.Process().children())]
+    return sum(each.user + each.system for each in times)
 
 
 def _bare_processes(count: int, seconds: float) -> float:
@@ -232,7 +246,7 @@ def _for_workers() -> Any:
 
 
 def collecting(scale: float) -> Figures:
-    """What storing a checkpoint of 11.7 M parameters costs the training thread, with and without the fence, and what a bare copy costs."""
+    """What storing a checkpoint of 11.7 M parameters costs the training thread, fenced and not; a copy into warm memory beside."""
     import torch
 
     from summarykit import LandscapeCollector, Loop
@@ -244,7 +258,8 @@ def collecting(scale: float) -> Figures:
         optimizer = torch.optim.SGD(net.parameters(), lr=0.001)
         callback = LandscapeCollector(tempfile.mkdtemp(prefix="benchmark-"), [list(range(5, 60, 5))], fence=fence)
         callback.on_train_step_end = stored = _Timed(callback.on_train_step_end)    # type: ignore[method-assign]
-        copied = _Timed(lambda net=net: [parameter.detach().clone() for parameter in net.parameters()])
+        warm = [(parameter.detach().numpy(), np.ones(parameter.shape, np.float32)) for parameter in net.parameters()]
+        copied = _Timed(lambda warm=warm: [np.copyto(target, values) for values, target in warm])
         inputs = torch.randn(64, width)
         with Loop(net, optimizer, range(60), 1, callback) as loop:
             for step in loop.steps():
@@ -255,7 +270,7 @@ def collecting(scale: float) -> Figures:
                     copied()
         label = "fenced" if fence else "copied in the call"
         found[f"{label}, ms of CPU"], found[f"{label}, ms of wall"] = stored.median(slice(9, 60, 5))
-        found[f"a bare copy meanwhile ({label}), ms of CPU"], found[f"a bare copy meanwhile ({label}), ms of wall"] = copied.median()
+        found[f"{label}: a bare copy, ms of CPU"], found[f"{label}: a bare copy, ms of wall"] = copied.median()
         found[f"stored, fence={fence}"] = float(callback.stats()["stored"])
     return found
 

@@ -26,8 +26,11 @@ NEEDS = {
     "xgboost_digits": ("sklearn", "xgboost", "lightgbm"),
     "compile_vs_eager": ("sklearn", "torch"),
 }
-# MindSpore's run in its own environment: see the tests of landscapes and integrations.
-EXAMPLES = sorted(path for path in (Path(__file__).resolve().parents[2] / "examples").glob("*.py") if "mindspore" not in path.stem)
+# MindSpore's run in its own environment, Ray's without Ray: see the tests of landscapes and integrations.
+ELSEWHERE = ("mindspore", "landscape_ray")
+EXAMPLES = sorted(
+    path for path in (Path(__file__).resolve().parents[2] / "examples").glob("*.py") if not any(name in path.stem for name in ELSEWHERE)
+)
 
 
 def test_there_are_examples():
