@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from summarykit.errors import RefusedValueError
@@ -16,6 +18,7 @@ _INFERRED_CHANNELS = (1, 3, 4)
 _COLUMNS = 8
 
 
+@lru_cache    # a loop records the same shapes again and again
 def layout_of(shape: tuple[int, ...], dataformat: str | None) -> str:
     """Check the layout that was given, or find the one meant (the table is in `ImageKind`).
 

@@ -43,7 +43,7 @@ class Chunk:
         reserved = mmap.mmap(-1, _CHUNK + _HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         reserved.madvise(mmap.MADV_HUGEPAGE)
         whole = np.frombuffer(reserved, np.uint8)
-        start = -whole.ctypes.data % _HUGE
+        start = -int(whole.__array_interface__["data"][0]) % _HUGE
         self._free = whole[start : start + _CHUNK]
 
     def take(self, nbytes: int) -> Array | None:

@@ -77,7 +77,7 @@ class Buffer:
         """Hand over scalars and tasks; False where all were dropped because the buffer is full."""
         if len(self.flat) > self.mark and not self.room():
             return False
-        nbytes = sum(_weight(task.job) for task in tasks)
+        nbytes = sum([_weight(task.job) for task in tasks])
         if nbytes and not self._reserve(nbytes):
             return False
         self.flat.extend(flat)
