@@ -46,13 +46,15 @@ class Collection:
         self._notices = notices
         self._begun = time.monotonic()
         self._schedule = Schedule(self._parts)
+        self._wakes = 0    # at earlier steps nothing is due, and most steps are such
         self._asked = -1
         self._decided: list[Part] = []
         self._previous: Place | None = None
         self._collected: dict[Part, int] = {}
         self._total: int | None = None
         self._params: CallbackParams | None = None
-        self._values: dict[str, Any] = {}
+        self._reported: Any = None
+        self._outputs: Any = None
         self._ended = False
 
     @property
@@ -66,12 +68,12 @@ class Collection:
         self.step = params.get("cur_step_num") or 0
         self._total = _last_step(params)
         self._parts.ask("begin", params, self._sink)
-        self._schedule = Schedule(self._parts)
+        self._schedule, self._wakes = Schedule(self._parts), 0
         self.record.record(self.step)
 
     def step_begin(self, params: CallbackParams) -> None:
         """A step begins."""
-        if due := self._due(params):
+        if params["cur_step_num"] >= self._wakes and (due := self._due(params)):
             self._parts.ask("prepare", params, of=due)
 
     def step_end(self, params: CallbackParams) -> None:
@@ -81,13 +83,10 @@ class Collection:
             return
         if step > self.step + 1:
             self._notice_jump(step)
-        due = self._due(params)
-        if step == self._asked:    # of steps at which no rule was asked none needs to know
-            self._previous = self._place(params)
         self.step, self._params = step, params
-        self._values = {"reported": params.get("reported"), "net_outputs": params.get("net_outputs")}
-        if due:
-            self._collect(due, params)
+        self._reported, self._outputs = params.get("reported"), params.get("net_outputs")
+        if step >= self._wakes:
+            self._step_asked_about(params)
 
     def epoch_end(self, params: CallbackParams) -> None:
         """An epoch has ended; its last step was seen."""
@@ -118,7 +117,7 @@ class Collection:
         self._ended = True
         step = params["cur_step_num"]
         if step > self.step and self.step not in self._collected.values():
-            self.reported_outside(values_of(self._values), "", self.step)
+            self.reported_outside(values_of({"reported": self._reported, "net_outputs": self._outputs}), "", self.step)
         if rest := [part for part in self._rest(params) if self._collected.get(part) != step]:
             self._collect(rest, params)
         self.reported_outside(params.get("epoch_reported", {}), "", step)
@@ -143,7 +142,8 @@ class Collection:
 
     def _let_go(self) -> None:
         """What is kept for ``stats()`` must not keep the network alive."""
-        self._params, self._values, self._schedule, self._decided, self._collected = None, {}, Schedule([]), [], {}
+        self._params = self._reported = self._outputs = None
+        self._schedule, self._decided, self._collected = Schedule([]), [], {}
 
     def _rest(self, params: CallbackParams) -> Iterable[Part]:
         """The parts that have a say at the end of the run."""
@@ -154,13 +154,17 @@ class Collection:
 
     def _due(self, params: CallbackParams) -> list[Part]:
         step = params["cur_step_num"]
-        if step == self._asked:
-            return self._decided
-        final = step == self._total
-        if step < self._schedule.wakes and not final:
-            return []
-        self._asked, self._decided = step, self._schedule.due(self._place(params), self._previous, final)
+        if step != self._asked:
+            self._asked, self._decided = step, self._schedule.due(self._place(params), self._previous, step == self._total)
         return self._decided
+
+    def _step_asked_about(self, params: CallbackParams) -> None:
+        """Collect what is due, and sleep until the rules may fire again, or the last step comes."""
+        due, step = self._due(params), self.step
+        self._previous = self._place(params)
+        self._wakes = self._schedule.wakes if self._total is None or self._total <= step else min(self._schedule.wakes, self._total)
+        if due:
+            self._collect(due, params)
 
     def _collect(self, parts: list[Part], params: CallbackParams) -> None:
         step = params["cur_step_num"]

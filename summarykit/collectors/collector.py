@@ -142,6 +142,7 @@ class SummaryCollector(Callback):
         self.fail_safe = not raise_exception
         self._depth = 0
         self._collection: Collection | None = None
+        self._open: Collection | None = None    # the same while it lasts
         self._record(resume=resume).close()    # refuses a bad argument now, and leaves nothing behind
 
     @classmethod
@@ -155,7 +156,7 @@ class SummaryCollector(Callback):
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy, in another process perhaps, records runs of its own: the one that is going on stays with the original."""
-        return {**self.__dict__, "_depth": 0, "_collection": None}
+        return {**self.__dict__, "_depth": 0, "_collection": None, "_open": None}
 
     def __enter__(self) -> SummaryCollector:
         self._depth += 1
@@ -163,13 +164,13 @@ class SummaryCollector(Callback):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._depth = max(0, self._depth - 1)
-        if self._depth == 0 and self._collection:
-            self._collection.close(error)
+        if self._depth == 0:
+            self._close(error)
 
     def on_train_begin(self, run_context: RunContext) -> None:
         """See ``Callback``."""
-        if self._collection and self._collection.begun:    # many frameworks have no hook for exceptions, and never tell of an end
-            self._collection.close()
+        if self._open and self._open.begun:    # many frameworks have no hook for exceptions, and never tell of an end
+            self._close()
             self._depth = 1
         params = run_context.original_args()
         if collection := self._opened(params):
@@ -178,23 +179,25 @@ class SummaryCollector(Callback):
 
     def on_train_step_begin(self, run_context: RunContext) -> None:
         """See ``Callback``."""
-        if collection := self._running():
-            collection.step_begin(run_context.original_args())
+        if self._open:
+            self._open.step_begin(run_context.original_args())
 
     def on_train_step_end(self, run_context: RunContext) -> None:
         """See ``Callback``."""
-        if collection := self._running():
-            collection.step_end(run_context.original_args())
+        if self._open:
+            self._open.step_end(run_context.original_args())
+        else:
+            self._entered()
 
     def on_train_report(self, run_context: RunContext) -> None:
         """Collect what a framework reports once a step is over: whenever it does."""
-        if collection := self._running():
+        if collection := self._open:
             params = run_context.original_args()
             collection.reported_outside(params["reported"], "", params["cur_step_num"])
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
         """See ``Callback``; a loop that counts its steps but calls back once an epoch only is collected here."""
-        if collection := self._running():
+        if collection := self._open:
             params = run_context.original_args()
             collection.step_end(params)
             collection.epoch_end(params)
@@ -202,7 +205,7 @@ class SummaryCollector(Callback):
 
     def on_train_end(self, run_context: RunContext) -> None:
         """See ``Callback``."""
-        if collection := self._running():
+        if collection := self._open:
             collection.train_end()
 
     def on_eval_begin(self, run_context: RunContext) -> None:
@@ -214,29 +217,32 @@ class SummaryCollector(Callback):
 
     def on_eval_end(self, run_context: RunContext) -> None:
         """See ``Callback``."""
-        if collection := self._running():
+        if collection := self._open:
             collection.evaluation_end(run_context.original_args())
             collection.record.set_mode("train")
 
-    def _running(self) -> Collection | None:
-        """The collection that is open; None on a rank that records nothing."""
+    def _close(self, error: BaseException | None = None) -> None:
+        collection, self._open = self._open, None
+        if collection:
+            collection.close(error)
+
+    def _entered(self) -> bool:
         if self._depth == 0:
             message = "a SummaryCollector records only between its __enter__ and __exit__: nothing is recorded"
             self._notices.once("not entered", message)
-        return self._collection if self._depth and self._collection and not self._collection.closed else None
+        return self._depth > 0
 
     def _opened(self, params: CallbackParams) -> Collection | None:
-        """The collection that is open, or, at the first hook of a run, a new one."""
-        collection = self._running()
+        """The collection that is open, or, at the first hook of a run, a new one; None on a rank that records nothing."""
         rank = self._ranking.of(params)
-        if collection or not self._depth or not self._ranking.records(rank):
-            return collection
+        if not self._entered() or self._open or not self._ranking.records(rank):
+            return self._open
         wanted = [kind for kind in self._part_types if kind.wanted(self._settings) and self._ranking.wants(rank, kind.of_machine)]
         parts = [kind(self._settings, self._notices) for kind in wanted]
         done = self._collection.step if self._collection else 0
         record = self._record(resume=self._first_step(params), rank=rank)
-        self._collection = Collection(record, parts, self._notices, strict=not self.fail_safe, step=done)
-        return self._collection
+        self._open = self._collection = Collection(record, parts, self._notices, strict=not self.fail_safe, step=done)
+        return self._open
 
     def _first_step(self, params: CallbackParams) -> int | None:
         resume, self._resume = self._resume, None    # a second run does not hide the first

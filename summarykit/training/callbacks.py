@@ -46,7 +46,11 @@ class CallbackList:
         for callback in self.callbacks:
             method = getattr(callback, hook, None)
             if method is not None:
-                self._call(callback, hook, method, run_context)
+                try:    # as in `_call`; of this there are two in each step
+                    method(run_context)
+                except Exception:
+                    if not self._survived(callback, hook):
+                        raise
 
     @contextmanager
     def entered(self) -> Iterator[None]:

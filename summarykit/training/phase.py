@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from itertools import repeat
@@ -13,6 +14,8 @@ from summarykit.training.callbacks import CallbackList
 from summarykit.training.context import RunContext
 from summarykit.training.marks import MARKS
 
+_EVENTS = ("begin", "epoch_begin", "step_begin", "step_end", "epoch_end", "end")
+_HOOKS = {(mode, event): sys.intern(f"on_{mode}_{event}") for mode in ("train", "eval") for event in _EVENTS}    # looked up the quicker
 _HELD = ("train_dataset_element", "net_outputs", "reported", "epoch_reported")  # let go of when a run is over
 _END = object()
 _OF_TRAINING = ("mode", "batch_num", "cur_step_num", "train_step_num", "eval_dataset_element")
@@ -27,6 +30,8 @@ class Phase:
 
     mode: str
     """``"train"`` or ``"eval"``: the middle of the hooks' names."""
+    element: str
+    """The field that holds the batch."""
 
     def __init__(self, context: RunContext, callbacks: CallbackList, dataset: Iterable[Any] | None, done: int = 0) -> None:
         """Make a phase.
@@ -82,7 +87,7 @@ class Phase:
     def begin_step(self, batch: Any) -> None:
         """Begin the next step, with this batch."""
         self._params["cur_step_num"] = self.done + 1
-        self._params[f"{self.mode}_dataset_element"] = batch
+        self._params[self.element] = batch
         self.in_step = True
         self._fire("step_begin")
 
@@ -105,13 +110,13 @@ class Phase:
         self._fire("end")
 
     def _fire(self, hook: str) -> None:
-        self._callbacks.fire(f"on_{self.mode}_{hook}", self._context)
+        self._callbacks.fire(_HOOKS[self.mode, hook], self._context)
 
 
 class Training(Phase):
     """Training: its steps are numbered through all epochs."""
 
-    mode = "train"
+    mode, element = "train", "train_dataset_element"
 
     def __init__(
         self, context: RunContext, callbacks: CallbackList, dataset: Iterable[Any] | None, done: int = 0, epoch: int = 0,
@@ -174,10 +179,13 @@ class Training(Phase):
 
     def begin_batch(self, batch: Any) -> None:
         """Begin a (micro-)batch: with it a step, unless one is open."""
-        self._params["micro_step"] += 1
+        params = self._params
+        begun = params["micro_step"]
+        params["micro_step"] = begun + 1
         if self.in_step:
-            self._params["train_dataset_element"] = batch
+            params[self.element] = batch
         else:
+            self._micro_done = begun
             self.begin_step(batch)
 
     def _told_last(self, batches: Iterator[Any]) -> Iterator[tuple[Any, bool]]:
@@ -218,11 +226,6 @@ class Training(Phase):
         self.in_step = False
         self._params["cur_step_num"] = self.done
 
-    def end_step(self, number: int | None = None) -> None:
-        """See ``Phase``."""
-        self._micro_done = self._params["micro_step"]
-        super().end_step(number)
-
     def end_epoch(self) -> None:
         """End the epoch; what it and its evaluations reported is then told."""
         super().end_epoch()
@@ -240,7 +243,7 @@ class Training(Phase):
 class Evaluation(Phase):
     """An evaluation: its steps are its own, and what it reports is its ``metrics``."""
 
-    mode = "eval"
+    mode, element = "eval", "eval_dataset_element"
 
     @contextmanager
     def run(self) -> Iterator[None]:
