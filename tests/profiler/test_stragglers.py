@@ -13,7 +13,7 @@ import sys
 import pytest
 
 pytestmark = pytest.mark.slow
-RANKS, TRIES = 4, 3
+RANKS, TRIES = 4, 8
 
 
 def named(checkout, place: str, rank: int) -> list[int]:
