@@ -20,13 +20,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from statistics import mean, median
-from typing import Any
+from typing import Any, ClassVar
 
 from summarykit import Loop, Profiler
 from summarykit.profiler.analysis import Report
 
 RULES = {"load": ("single_threaded", "data_wait"), "sync": ("sync",), "logging": ("logging",), "pause": ("gc",), "batch": ("tiny_batches",)}
-CAUSES = {"load": "data wait", "sync": "sync", "logging": "logging", "pause": "gc"}
+CAUSES = {"sync": "sync", "logging": "logging", "pause": "gc"}
 SLEEPS = ("load", "sync", "logging")
 LARGER = 8
 ROUNDS, STEPS, MORE = 3, 30, 8
@@ -71,15 +71,21 @@ class SlowTerminal(logging.Handler):
 class Sleepy:
     """A data set of which some samples take a while."""
 
+    slept: ClassVar[list[float]] = []
+    """Seconds that each batch of the last window took it in fact."""
+
     def __init__(self, samples: list[Any], seconds: float, every: int) -> None:
         self.samples, self.seconds, self.every = samples, seconds, every
+        self.slept.clear()
 
     def __len__(self) -> int:
         return len(self.samples)
 
     def __getitem__(self, place: int) -> Any:
         if self.seconds and place % self.every == 0:
+            begun = time.perf_counter()
             time.sleep(self.seconds)
+            self.slept.append(time.perf_counter() - begun)
         return self.samples[place]
 
 
@@ -204,22 +210,28 @@ def outcomes(loop: str, faults: Sequence[str], setting: Setting, rounds: int = R
         yield Outcome(fault, promised, gained)
 
 
+@dataclass(frozen=True)
+class Window:
+    """A recording: its report, and ms that loading a batch slept."""
+
+    report: Report
+    slept: float
+
+
 def _round(train: Train, faults: Iterable[str], setting: Setting, steps: int) -> Iterator[tuple[float, float]]:
-    before = _report(train, setting, steps)
+    before = _window(train, setting, steps)
     for fault in faults:
-        found = next((advice for advice in before.advice if advice.rule in RULES[fault]), None)
+        found = next((advice for advice in before.report.advice if advice.rule in RULES[fault]), None)
         if found is None:
             yield float("nan"), float("nan")
             continue
-        after = _report(train, followed(setting, fault, found), steps)
-        yield found.gain_ms, _tiny(setting, before, after) if fault == "batch" else _mean(before) - _mean(after)
+        after = _window(train, followed(setting, fault, found), steps)
+        yield found.gain_ms, _tiny(setting, before, after) if fault == "batch" else _mean(before.report) - _mean(after.report)
 
 
-def _report(train: Train, setting: Setting, steps: int) -> Report:
+def _window(train: Train, setting: Setting, steps: int) -> Window:
     with tempfile.TemporaryDirectory() as directory:
-        report = train(setting, directory, steps)
-        assert report.advice is not None    # while its files are there
-        return report
+        return Window(train(setting, directory, steps), median(Sleepy.slept or [0.0]) * 1e3)
 
 
 def _mean(report: Report) -> float:
@@ -227,16 +239,16 @@ def _mean(report: Report) -> float:
     return mean(report.profiles[0].usual["duration"].tolist())
 
 
-def _tiny(setting: Setting, before: Report, after: Report) -> float:
+def _tiny(setting: Setting, before: Window, after: Window) -> float:
     """Larger batches share other faults, too: what is gained by that was not promised."""
     others = [cause for name, cause in CAUSES.items() if getattr(setting, name)]
     return _without(before, others) - _without(after, others) / LARGER
 
 
-def _without(report: Report, causes: list[str]) -> float:
+def _without(window: Window, causes: list[str]) -> float:
     """The median of the usual steps without what is due to other faults, in ms."""
-    found = report.profiles[0].causes
-    return median((found["total"] - sum(found[name] for name in causes)).tolist())
+    found = window.report.profiles[0].causes
+    return median((found["total"] - sum(found[name] for name in causes)).tolist()) - window.slept
 
 
 def false_alarms(loop: str, steps: int = 2 * STEPS) -> list[str]:

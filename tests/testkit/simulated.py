@@ -27,6 +27,7 @@ class Training:
         batch: samples of a step.
         operators: of forward; backward has as many.
         load: of a batch.
+        hand_over: what the loader takes for a batch of any size.
         workers: that load it; 0: the thread that trains does.
         sync: that the loop waits for the device in each step.
         seen: whether that call is known by name, or only by samples.
@@ -40,6 +41,7 @@ class Training:
     batch: int = 16
     operators: int = 12
     load: float = 0.2
+    hand_over: float = 0.05
     workers: int = 0
     sync: float = 0.0
     seen: bool = True
@@ -77,7 +79,7 @@ class _Clock:
     def _step(self, step: int, of: Training) -> None:
         begun = self.now
         if of.workers == 0:
-            self._spend("data wait", Category.PHASE, of.load, LOADS)
+            self._spend("data wait", Category.PHASE, of.load + of.hand_over, LOADS)
         self._spend("forward", Category.PHASE, 0.0, COMPUTES, self._operators)
         self._spend("backward", Category.PHASE, 0.0, COMPUTES, self._operators)
         self._spend("optimizer", Category.PHASE, 0.3)

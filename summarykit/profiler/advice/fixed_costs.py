@@ -19,8 +19,9 @@ from summarykit.profiler.recording import Category, Table
 from summarykit.shapes import Ints
 
 _CALL = 10_000
-_HAND_OVER = 0.03
-"""ms that a data loader takes to hand over a batch of any size (torch 2.13)."""
+_HAND_OVER, _MANY = 20, 100
+"""Calls of operators, of a step that has many, that take as long as a data loader does to hand over a batch of any size (torch 2.13: 21 to
+27, with a small batch in it). Where caches are cold both take longer."""
 _LEAST = 3
 
 
@@ -45,7 +46,8 @@ def fixed_costs(profile: Profile) -> tuple[float, float]:
     calls, called = _calls(Nesting(spans, operators).self_time[inside], step[inside], steps.rows)
     by_sample = np.maximum(scaled.within(steps["start"], steps["end"]) - called, 0)
     fixed = max(computing(profile) - float(np.median(by_sample)) / 1e6, 0.0)
-    return fixed + min(_HAND_OVER, cause(profile, "data wait")), float(np.median(calls))
+    count = float(np.median(calls))
+    return fixed + min(_HAND_OVER * fixed / max(count, _MANY), cause(profile, "data wait")), count
 
 
 def _traced(steps: Table, start: Ints) -> Table:
