@@ -29,7 +29,7 @@ def loops(checkout: Path) -> ModuleType:
 
 def ratios(loops, loop, faults, setting, steps=20):
     """What was promised, relative to what came, for each fault; NaN where the advice did not speak."""
-    return {found.fault: found.promised / found.gained for found in loops.outcomes(loop, faults, setting, steps=steps)}
+    return {found.fault: found.promised / found.gained for found in loops.outcomes(loop, faults, setting, 1, steps)}
 
 
 def best(loops, loop, faults, setting):
