@@ -45,9 +45,13 @@ class _State:
     """The pump of this process, and all that must be told of forks and exits."""
 
     def __init__(self) -> None:
-        self.pump = Pump()
-        self.syncer = Syncer()
         self.tracked: weakref.WeakSet[Forked] = weakref.WeakSet()
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin, or begin anew in a forked child."""
+        self.syncer = Syncer()
+        self.pump = Pump(at_end=self.syncer.carry_out)
         self.attended: weakref.WeakSet[Live] = weakref.WeakSet()
         self.watching = False
         self.ending = False
@@ -113,8 +117,7 @@ def _finish() -> None:
 
 def _after_fork_in_child() -> None:
     tracked = list(_state.tracked)
-    _state.pump, _state.syncer, _state.watching, _state.ending = Pump(), Syncer(), False, False
-    _state.attended = weakref.WeakSet()
+    _state.begin()
     for forked in tracked:
         forked.after_fork()
 

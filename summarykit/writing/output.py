@@ -123,9 +123,9 @@ class Output:
 
     def _open(self) -> None:
         """Make the next file of every format, all with one new stem."""
-        directory, wall_time = self._options.directory, time.time()
-        directory.mkdir(parents=True, exist_ok=True)
-        origin = self.origin()
+        directory, wall_time, origin = self._options.directory, time.time(), self.origin()
+        if not directory.exists():
+            directory.mkdir(parents=True, exist_ok=True)
         while not self._files:
             names = os.listdir(directory)
             stem = Stem(next_stamp(wall_time, names), self._options.rank, self._process.host, self._process.pid, self._counter)

@@ -7,6 +7,7 @@ idle writer costs is decided here: a beat finds cold caches, so it should touch 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
@@ -25,10 +26,13 @@ class Served(Protocol):
 class Pump:
     """Serves writers until the last one leaves; started by the first."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_end: Callable[[], None]) -> None:
+        """``at_end`` is the last that the thread calls."""
+        self._at_end = at_end
         self._writers: tuple[Served, ...] = ()
         self._pause = 0.0
         self._bell = threading.Lock()    # free: ringing
+        self._bell.acquire()
         self._lock = threading.RLock()
         self._thread: threading.Thread | None = None
 
@@ -37,22 +41,27 @@ class Pump:
         with self._lock:
             if writer not in self._writers:
                 self._serve((*self._writers, writer))
+            if self._thread is not None:
                 self.wake()    # it may have gone to sleep for longer than this one allows
-            if self._thread is None:    # an interrupt in here may leave a second thread behind: writers let in one at a time
-                thread = threading.Thread(target=self._run, name="summarykit-pump", daemon=True)
-                try:
-                    thread.start()
-                except RuntimeError:
-                    return False
-                self._thread = thread
+                return True
+            thread = threading.Thread(target=self._run, name="summarykit-pump", daemon=True)
+            try:
+                thread.start()    # one that an interrupt leaves behind here ends, since it is not this pump's
+            except RuntimeError:
+                return False
+            self._thread = thread
         return True
 
-    def dismiss(self, writer: Served) -> None:
-        """Serve a writer no longer; with the last one the thread ends, and nobody waits for that but the end of the process."""
+    def dismiss(self, writer: Served) -> bool:
+        """Serve a writer no longer. With the last one the thread ends; True where that is the calling one: it serves nobody from now on."""
         with self._lock:
             self._serve(tuple(each for each in self._writers if each is not writer))
+            ending = not self._writers and self._thread is threading.current_thread()
+            if ending:
+                self._thread = None
         if self._thread is not None:
             self.wake()
+        return ending
 
     def wait(self, seconds: float) -> None:
         """Wait for the thread after its last writer has left, so many seconds at most."""
@@ -69,15 +78,18 @@ class Pump:
         self._writers, self._pause = writers, min((writer.flush_secs for writer in writers), default=0.0)
 
     def _run(self) -> None:
-        busy = False
-        while self._writers or not self._finished():
+        me, busy = threading.current_thread(), False
+        while self._serves(me):
             if not busy:
                 self._bell.acquire(timeout=self._pause)
             turns = [writer.work() for writer in self._writers]    # each gets one, so no generator here
             busy = any(turns)
+        self._at_end()
 
-    def _finished(self) -> bool:
+    def _serves(self, me: threading.Thread) -> bool:
+        if self._thread is me and self._writers:
+            return True
         with self._lock:
-            if not self._writers:
+            if self._thread is me and not self._writers:
                 self._thread = None
-            return not self._writers
+            return self._thread is me

@@ -8,18 +8,25 @@ from collections.abc import Callable
 
 
 class Syncer:
-    """Does one sync after the other; its thread lives only while there is one to do."""
+    """Does one sync after the other, in a thread that lives only while there is one to do, or in one that has nothing else to do."""
 
     def __init__(self) -> None:
         self._syncs: deque[Callable[[], None]] = deque()
         self._lock = threading.RLock()
         self._thread: threading.Thread | None = None
 
-    def ask(self, sync: Callable[[], None]) -> None:
-        """Do a sync in the background; here, where no thread can be started any more (the interpreter is ending)."""
+    def ask(self, sync: Callable[[], None], *, by_me: bool = False) -> None:
+        """Do a sync in the background.
+
+        Where ``by_me``, the calling thread will do it when it calls `carry_out`; and it is done here and now where no thread can be
+        started any more (the interpreter is ending).
+        """
         with self._lock:
             self._syncs.append(sync)
             if self._thread is not None:
+                return
+            if by_me:
+                self._thread = threading.current_thread()
                 return
             thread = threading.Thread(target=self._run, name="summarykit-sync", daemon=True)
             try:
@@ -27,6 +34,11 @@ class Syncer:
                 self._thread = thread
             except RuntimeError:
                 self._syncs.pop()()
+
+    def carry_out(self) -> None:
+        """Do what the calling thread took over, and what was asked for meanwhile."""
+        if self._thread is threading.current_thread():
+            self._run()
 
     def wait(self, seconds: float) -> None:
         """Wait for what was asked for, so many seconds at most."""

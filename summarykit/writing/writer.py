@@ -274,22 +274,20 @@ class Writer:
         if request.sync:
             self._output.sync()
         succeeded = self._output.error is None
-        unsynced = self._end() if request.closing else []
+        if request.closing:
+            self._end()
         request.finish(succeeded)
-        if unsynced:
-            lifecycle.syncer().ask(partial(self._sync, unsynced))
         return True
 
-    def _end(self) -> list[int]:
-        """Close everything; gives the descriptors of what is still to be synced."""
+    def _end(self) -> None:
         self._executor.close()
         self._output.push()
         unsynced = self._output.unsynced() + self._delivery.lineage.unsynced()
         self._output.close()
         self._delivery.lineage.close()
         self.ended = True
-        lifecycle.pump().dismiss(self)
-        return unsynced
+        nobody_left = lifecycle.pump().dismiss(self)
+        lifecycle.syncer().ask(partial(self._sync, unsynced), by_me=nobody_left)
 
     def _dismiss_late_comers(self) -> bool:
         """What other threads recorded, or asked for, while the files were closed."""

@@ -1,0 +1,113 @@
+"""The pump and what it does when there is nothing to do."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from testkit import events
+
+from summarykit.summary import SummaryRecord
+from summarykit.writing import writer
+from summarykit.writing.pump import Pump
+from summarykit.writing.syncer import Syncer
+
+LIMIT = 30
+
+
+class Served:
+    """Leaves after some turns."""
+
+    flush_secs = 0.001
+
+    def __init__(self, pump, turns=3):
+        self.pump, self.turns, self.threads, self.last = pump, turns, [], None
+
+    def work(self):
+        self.threads.append(threading.current_thread())
+        if len(self.threads) == self.turns:
+            self.last = self.pump.dismiss(self)
+        return False
+
+
+def wait_for(condition):
+    end = time.monotonic() + LIMIT
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.002)
+
+
+def test_with_its_last_writer_the_thread_ends_and_the_next_one_starts_another():
+    ended = []
+    pump = Pump(lambda: ended.append(threading.current_thread()))
+    for number in (1, 2):
+        some = Served(pump)
+        assert pump.attend(some)
+        wait_for(lambda number=number: len(ended) == number)
+        assert some.last is True
+        assert some.threads == [ended[-1]] * 3
+        ended[-1].join(LIMIT)
+        assert not ended[-1].is_alive()
+
+
+def test_the_first_of_two_does_not_end_it():
+    ended = threading.Event()
+    pump = Pump(ended.set)
+    first, second = Served(pump, turns=2), Served(pump, turns=9)
+    second.flush_secs = 0.002
+    assert pump.attend(second)
+    assert pump.attend(first)
+    assert ended.wait(LIMIT)
+    assert (first.last, second.last) in {(False, True), (True, False)}
+    assert len({*first.threads, *second.threads}) == 1
+
+
+def test_one_that_is_dismissed_from_elsewhere():
+    ended = threading.Event()
+    pump = Pump(ended.set)
+    some = Served(pump, turns=-1)
+    some.flush_secs = float(LIMIT)
+    pump.attend(some)
+    assert pump.dismiss(some) is False
+    assert ended.wait(LIMIT / 2)    # it does not sleep through this
+    pump.wait(LIMIT)
+
+
+def test_it_comes_when_it_is_called():
+    pump = Pump(lambda: None)
+    some = Served(pump, turns=4)
+    some.flush_secs = float(2 * LIMIT)
+    pump.attend(some)
+    for turns in (1, 2, 3, 4):
+        pump.wake()
+        pump.wake()    # again before it was heard
+        wait_for(lambda turns=turns: len(some.threads) >= turns)
+
+
+@pytest.mark.parametrize("by_me", [False, True])
+def test_syncs_are_done_by_a_thread_of_their_own_or_by_one_that_took_them_over(by_me):
+    syncer, done = Syncer(), []
+    syncer.ask(lambda: done.append(threading.current_thread()), by_me=by_me)
+    syncer.ask(lambda: done.append(threading.current_thread()))
+    syncer.carry_out()
+    wait_for(lambda: len(done) == 2)
+    assert all((thread is threading.current_thread()) is by_me for thread in done)
+
+
+def test_a_resting_writer_takes_no_turn_and_wakes_for_a_value(tmp_path, monkeypatch):
+    monkeypatch.setattr(writer, "_REST_SECS", float("inf"))    # not even now and then
+    with SummaryRecord(tmp_path, flush_secs=0.005) as record:
+        record.add_value("scalar", "loss", 1.0)
+        record.record(1)
+        record.flush()
+        some = record._writer
+        wait_for(lambda: some._at_rest)
+        turns, turn = [], some._turn
+        some._turn = lambda: turns.append(1) or turn()
+        time.sleep(0.1)
+        assert turns == []
+        record.add_value("scalar", "loss", 2.0)
+        record.record(2)
+        wait_for(lambda: len(events.both(tmp_path)) == 2)    # without a flush
+        assert turns
