@@ -49,7 +49,7 @@ class ProcessExecutor:
         self._work = 0.0
         self._batch, self._batch_bytes = 0.0, 0
         self._seen = (0, 0)
-        self._settled = 0
+        self._settled = self._asked = 0    # so many tasks
 
     def submit(self, task: Task) -> None:
         """Accept a task."""
@@ -65,6 +65,7 @@ class ProcessExecutor:
 
     def outcomes(self) -> list[Outcome]:
         """What is done and was not given back yet, up to the first task that is not done."""
+        self._start_in_time()
         self._collect()
         ready = []
         while (outcome := self._done.pop(self.completed, None)) is not None:
@@ -82,7 +83,7 @@ class ProcessExecutor:
     def allocate(self, nbytes: int) -> Array | None:
         """Memory that the workers read, while there are some."""
         crew = self._crew
-        return crew.allocate(nbytes) if crew else None
+        return crew.rings.allocate(nbytes) if crew else None
 
     def close(self) -> None:
         """End the thread and the workers."""
@@ -97,19 +98,23 @@ class ProcessExecutor:
             self._crew.abandon()
 
     def _measure(self, task: Task, light: bool) -> None:
-        """Start workers once there is enough to do."""
+        """Note how much there is to do."""
         nbytes = task.job.nbytes
         if task.wall_time != self._batch:    # those of one record() have it in common
             self._batch, self._batch_bytes = task.wall_time, 0
         self._batch_bytes += nbytes
         self._work += nbytes / LIGHTER if light else nbytes
         if self._crew:
-            self._crew.fit(self._batch_bytes)
-        elif not self._hindered and (self._work >= START_BYTES or self._late()):
+            self._crew.rings.fit(self._batch_bytes)
+
+    def _start_in_time(self) -> None:
+        """Start workers once there is enough to do; that is known when all of a step has come."""
+        asked, self._asked = self._asked, self.submitted
+        if asked != self.submitted and not self._crew and not self._hindered and (self._work >= START_BYTES or self._late()):
             self._start()
 
     def _late(self) -> bool:
-        return time.time() - self._open[0].wall_time > START_SECS
+        return bool(self._open) and time.time() - self._open[0].wall_time > START_SECS
 
     def _start(self) -> None:
         from summarykit.writing.crew import Crew  # most runs have no workers
@@ -121,7 +126,7 @@ class ProcessExecutor:
             self._say("no worker", "heavy values are worked on in a thread, not in a worker process: %s", why)
             return
         crew = Crew(self._options, self._notify, self._say)
-        crew.fit(self._batch_bytes)
+        crew.rings.fit(self._batch_bytes)
         if crew.start():
             self._crew = crew
         else:
@@ -140,7 +145,7 @@ class ProcessExecutor:
         while crew.done:
             number, outcome = crew.done.popleft()
             self._done[number] = outcome
-        seen, self._seen = self._seen, (crew.arrivals, crew.rings)
+        seen, self._seen = self._seen, (crew.arrivals, crew.rings.made)
         if seen != self._seen or (answered and crew.short):    # a new worker, a larger ring, room in it: they may take what waits here
             crew.short = False
             self._hand_over(crew)

@@ -88,9 +88,17 @@ class Ring:
         for start in range(0, self.capacity, _PIECE):
             whole[start : start + _PIECE : _PAGE].max()
 
-    def allocate(self, nbytes: int) -> Array | None:
-        """Lend so many bytes; None where there is no room, or another thread (or what a signal interrupted) is just asking."""
-        if not self._lock.acquire(blocking=False):
+    def allocate(self, nbytes: int, patience: float = 0.0) -> Array | None:
+        """Lend so many bytes.
+
+        Args:
+            nbytes: how many.
+            patience: seconds to wait for another thread that is just asking; it may be one that a signal handler interrupted.
+
+        Returns:
+            None where there is no room, or the other one did not come to an end.
+        """
+        if not self._lock.acquire(timeout=patience):
             return None
         try:
             place = self._slots.place(nbytes)

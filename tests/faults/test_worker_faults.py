@@ -76,8 +76,8 @@ def expect_some(directory, least, prefix=""):
 @pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGSTOP])
 def test_workers_that_are_killed_or_stopped_cost_nothing(signum, run_script, tmp_path):
     code = f"""
-from summarykit.writing import hired, crew
-hired.ANSWER_SECS, crew._BACK_OFF_SECS = 0.5, (0.0,)
+from summarykit.writing import hired, vacancies
+hired.ANSWER_SECS, vacancies._BACK_OFF_SECS = 0.5, (0.0,)
 wait_for_worker(record)
 for step in range(1, 61):
     one_step(record, step)
@@ -188,14 +188,14 @@ def test_too_little_memory_for_a_ring(run_script, tmp_path):
     """As under ``ulimit -v``: a thread does the work, which is said once."""
     code = """
 import resource
-from summarykit.writing import crew
-crew.LEAST_RING = 64 * 2**20
+from summarykit.writing import rings
+rings.LEAST_RING = 64 * 2**20
 threading.Thread(target=lambda: None).start()
 one_step(record, 0, "warm"); process.START_BYTES = 10**9; record.flush(); process.START_BYTES = 1
 record = SummaryRecord(sys.argv[1])
 pages = int(open("/proc/self/statm").read().split()[0])
 limit = pages * resource.getpagesize() + 100 * 2**20
-crew.LARGEST_RING = crew.LEAST_RING = 200 * 2**20
+rings.LARGEST_RING = rings.LEAST_RING = 200 * 2**20
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 for step in range(1, 21):
     one_step(record, step)

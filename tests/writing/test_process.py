@@ -22,8 +22,7 @@ from summarykit import Run, SummaryRecord
 from summarykit.formats import FORMATS
 from summarykit.kinds import KINDS
 from summarykit.kinds.memory import Lending
-from summarykit.writing import crew as crews
-from summarykit.writing import hired, process
+from summarykit.writing import hired, process, rings, vacancies
 from summarykit.writing.executor import perform
 from summarykit.writing.job import Job, Task
 from summarykit.writing.options import WriterOptions
@@ -158,12 +157,12 @@ def test_images_and_whole_tensors(bench):
 def test_a_tensor_is_framed_from_the_ring_itself(bench):
     some = bench().start_workers()
     (outcome,) = some.put("tensor", np.arange(100_000, dtype="f4")).collect(1, settle=False)
-    assert some.crew._ring.locate(outcome.point.value.data) is not None
+    assert some.crew.rings._newest.locate(outcome.point.value.data) is not None
     some.outcomes.clear()
     del outcome
-    assert not some.crew._ring.empty(), "the worker reads it if this process dies: it must not be used again yet"
+    assert not some.crew.rings._newest.empty(), "the worker reads it if this process dies: it must not be used again yet"
     some.executor.settle()
-    wait_for(some.crew._ring.empty)
+    wait_for(some.crew.rings._newest.empty)
 
 
 def test_memory_comes_back_once_all_is_settled(bench):
@@ -171,8 +170,8 @@ def test_memory_comes_back_once_all_is_settled(bench):
     for _ in range(20):
         some.put("histogram", np.zeros(10**6, "f4")).collect(1)
         some.outcomes.clear()
-    wait_for(some.crew._ring.empty)
-    assert some.crew._ring.capacity == crews.LEAST_RING
+    wait_for(some.crew.rings._newest.empty)
+    assert some.crew.rings._newest.capacity == rings.LEAST_RING
 
 
 def test_a_ring_that_is_too_small_grows_and_nothing_is_lost(bench):
@@ -181,9 +180,9 @@ def test_a_ring_that_is_too_small_grows_and_nothing_is_lost(bench):
     for step, array in enumerate(arrays):
         some.put("histogram", array, step)
     expect(some, "histogram", arrays)
-    assert some.crew._ring.capacity > crews.LEAST_RING
+    assert some.crew.rings._newest.capacity > rings.LEAST_RING
     some.outcomes.clear()
-    wait_for(lambda: some.executor.outcomes() == [] and len(some.crew._rings) == 1)
+    wait_for(lambda: some.executor.outcomes() == [] and len(some.crew.rings) == 1)
     some.put("histogram", arrays[1]).collect(1)
     assert some.outcomes[0].records
 
@@ -318,14 +317,14 @@ def test_a_worker_that_nobody_can_start_is_done_without(bench, monkeypatch):
 @pytest.mark.parametrize("program", ["#!/bin/sh\nexit 3\n", "#!/bin/sh\nexec sleep 0.1\n"])
 def test_a_program_that_is_no_interpreter_is_done_without(program, bench, tmp_path, monkeypatch):
     """An embedded interpreter's ``sys.executable`` may be anything. After a few tries it is left alone."""
-    monkeypatch.setattr(crews, "_BACK_OFF_SECS", (0.0,))
+    monkeypatch.setattr(vacancies, "_BACK_OFF_SECS", (0.0,))
     fake = tmp_path / "python-in-name-only"
     fake.write_text(program)
     fake.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(fake))
     some = bench()
     some.put("histogram", np.ones(100_000)).collect(1)
-    wait_for(lambda: some.crew._count == 0)
+    wait_for(lambda: some.crew._vacancies.posts == 0)
     some.put("histogram", np.ones(100_000)).collect(2)
     assert [key for key, _ in some.said] == ["no worker"]
 
@@ -350,13 +349,13 @@ def test_without_memory_for_a_ring_the_thread_serves(bench, monkeypatch):
     def refuse(_):
         raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
 
-    monkeypatch.setattr(crews, "Ring", refuse)
+    monkeypatch.setattr(rings, "Ring", refuse)
     some = bench()
     arrays = values(5)
     for step, array in enumerate(arrays):
         some.put("histogram", array, step)
     expect(some, "histogram", arrays)
-    wait_for(lambda: some.crew._count == 0)
+    wait_for(lambda: some.crew._vacancies.posts == 0)
     assert [key for key, _ in some.said] == ["ring"]
 
 
@@ -366,7 +365,7 @@ def test_a_ring_that_cannot_grow_stays_and_the_thread_takes_the_rest(bench, monk
     def refuse(_):
         raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
 
-    monkeypatch.setattr(crews, "Ring", refuse)
+    monkeypatch.setattr(rings, "Ring", refuse)
     arrays = values(30, 3_000_000)
     for step, array in enumerate(arrays):
         some.put("histogram", array, step)
@@ -423,7 +422,7 @@ def test_close_waits_for_what_is_with_the_workers(tmp_path, monkeypatch):
 def test_a_hundred_records_leave_nothing_behind(tmp_path, monkeypatch):
     """Files, threads, processes, mappings."""
     monkeypatch.setattr(process, "START_BYTES", 1)
-    monkeypatch.setattr(crews, "LEAST_RING", 2**20)
+    monkeypatch.setattr(rings, "LEAST_RING", 2**20)
     gc.collect()    # arrays of earlier tests
     before, array = len(os.listdir("/proc/self/fd")), np.ones(50_000, "f4")
     for number in range(100):
