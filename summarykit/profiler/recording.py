@@ -128,6 +128,8 @@ class Recording:
             ``operators`` (name, type object, side object "host" or "device", count int64, total float64 ms …): where there are no spans,
             ``collectives`` (sequence in its group, group int64, operation object, start, end int64 ns: arrival and departure of this rank),
             ``samples`` (time int64 ns, lane, stack int64) and ``stacks`` (parent int64: the caller's place here or -1, frame object),
+            ``memory`` (time int64 ns, device int64 (-1: the host), bytes, allocated, reserved float64): what was taken and given back,
+            ``input_shapes`` (name, shapes, types object, count int64): with which inputs operators were called,
             ``pipeline`` (op_id, parent int64, op_type object, num_workers, capacity int64, sizes object …): stages of the input.
         rank: of the process in a distributed run.
         world_size: number of its processes.

@@ -67,6 +67,7 @@ def _tables(profile: Profile, several: str) -> Iterator[str]:
     yield _section(f"Idle between kernels, ms{several}", _table(profile.idle))
     yield _section(f"Python, ms{several}", _table(profile.python))
     yield _section(f"Memory, bytes{several}", _table(profile.memory))
+    yield _section(f"Input shapes of operators{several}", _table(profile.input_shapes))
     yield _section(f"Meanwhile{several}", _table(_spelled(profile.counters)))
 
 

@@ -167,6 +167,18 @@ def _memory(profile: Profile) -> Iterator[str]:
         yield from sheet(["<", "peak", "last", "allocated", "growth a step", "allocations"], rows)
 
 
+def _input_shapes(profile: Profile) -> Iterator[str]:
+    found = profile.input_shapes
+    changing = [row for row in range(min(found.rows, _TOP)) if found["shapes"][row] > 1]
+    if changing:
+        yield "\noperators whose inputs change their shapes"
+        columns = ("calls", "shapes")
+        rows = [[cut(found["name"][row]), *(f"{found[name][row]:,}" for name in columns), cut(found["common"][row])] for row in changing]
+        yield from sheet(["<", *columns, "<most often"], rows)
+    elif found.rows:
+        yield f"\ninput shapes: constant, of all operators ({found.rows:,})"
+
+
 def _counters(profile: Profile) -> Iterator[str]:
     found = profile.counters
     if found.rows:
@@ -182,7 +194,7 @@ def _counter(row: dict[str, Any], names: Sequence[str]) -> list[str]:
     return [cut(row["counter"], 40), *figures]
 
 
-_PARTS = (_steps, _phases, _input, _pipeline, _devices, _operators, _python, _memory, _counters)
+_PARTS = (_steps, _phases, _input, _pipeline, _devices, _operators, _python, _memory, _input_shapes, _counters)
 
 
 def _windows(report: Report) -> Iterator[str]:

@@ -10,6 +10,7 @@ from summarykit.profiler.analysis.causes import causes
 from summarykit.profiler.analysis.counters import counters
 from summarykit.profiler.analysis.idle import idle
 from summarykit.profiler.analysis.input import input_wait
+from summarykit.profiler.analysis.input_shapes import input_shapes
 from summarykit.profiler.analysis.memory import memory, memory_times
 from summarykit.profiler.analysis.operators import operators
 from summarykit.profiler.analysis.parts import latest
@@ -30,7 +31,7 @@ class Profile:
 
     TABLES = (
         *("steps", "phases", "classic", "split", "changes", "pipeline", "operators", "python"),
-        *("devices", "idle", "queue", "memory", "counters"),
+        *("devices", "idle", "queue", "memory", "counters", "input_shapes"),
     )
     """The names of all tables."""
 
@@ -156,6 +157,11 @@ class Profile:
     def memory_times(self) -> Table:
         """Memory over time; see ``memory.memory_times``."""
         return memory_times(self.recording)
+
+    @cached_property
+    def input_shapes(self) -> Table:
+        """Operators by the shapes of their inputs; see ``input_shapes.input_shapes``."""
+        return input_shapes(self.recording)
 
     @cached_property
     def counters(self) -> Table:

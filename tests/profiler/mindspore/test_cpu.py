@@ -58,7 +58,8 @@ def test_typed_records_that_are_none(tmp_path, content, reason):
 @given(st.binary(max_size=200))
 def test_any_bytes_do_no_harm(tmp_path_factory, content):
     folder = tmp_path_factory.mktemp("any")
-    (folder / "mindspore.op_range").write_bytes(content)
+    for name in ("op_range", "memory_usage", "record_shapes"):
+        (folder / f"mindspore.{name}").write_bytes(content)
     (folder / "cpu_op_execute_timestamp_0.txt").write_bytes(content)
     (folder / "cpu_op_detail_info_0.csv").write_bytes(content)
     recordings.expect_sound(mindspore.parse(folder))

@@ -50,7 +50,7 @@ class Operation(NamedTuple):
 
 def operations(paths: list[Path], skipped: Counter[str]) -> Iterator[Operation]:
     """The operations of ``mindspore.op_range``, as they stand there."""
-    for value in _values(paths, skipped):
+    for value in values(paths, skipped):
         if len(value) < _FIXED.size:
             skipped["operations that are too short"] += 1
             continue
@@ -58,11 +58,12 @@ def operations(paths: list[Path], skipped: Counter[str]) -> Iterator[Operation]:
         if max(start, end) >= 2**62 or end < start:
             skipped["operations without a time"] += 1
             continue
-        texts = {TEXTS[kind]: content for kind, content in _texts(value, _FIXED.size) if kind in TEXTS}
-        yield Operation(thread, -1 if flow == NO_FLOW else flow, step, start, end, process, rest[3], texts)
+        named = {TEXTS[kind]: content for kind, content in texts(value, _FIXED.size) if kind in TEXTS}
+        yield Operation(thread, -1 if flow == NO_FLOW else flow, step, start, end, process, rest[3], named)
 
 
-def _values(paths: list[Path], skipped: Counter[str]) -> Iterator[bytes]:
+def values(paths: list[Path], skipped: Counter[str]) -> Iterator[bytes]:
+    """The values of a file, of whatever types."""
     rest = b""
     for piece in pieces(paths, skipped):
         rest += piece
@@ -70,7 +71,7 @@ def _values(paths: list[Path], skipped: Counter[str]) -> Iterator[bytes]:
         while len(rest) - place >= _HEAD.size:
             _, length = _HEAD.unpack_from(rest, place)
             if length > _LONGEST:
-                skipped["op_range is damaged: what follows is not read"] += 1
+                skipped[f"{_what(paths)} is damaged: what follows is not read"] += 1
                 return
             if len(rest) - place < _HEAD.size + length:
                 break
@@ -78,10 +79,15 @@ def _values(paths: list[Path], skipped: Counter[str]) -> Iterator[bytes]:
             place += _HEAD.size + length
         rest = rest[place:]
     if rest:
-        skipped["op_range is cut at the end"] += 1
+        skipped[f"{_what(paths)} is cut at the end"] += 1
 
 
-def _texts(value: bytes, place: int) -> Iterator[tuple[int, str]]:
+def _what(paths: list[Path]) -> str:
+    return paths[0].name.removesuffix(".gz").removeprefix("mindspore.")
+
+
+def texts(value: bytes, place: int) -> Iterator[tuple[int, str]]:
+    """The texts that stand in a value from that place on, each with its type."""
     while place + _HEAD.size <= len(value):
         kind, length = _HEAD.unpack_from(value, place)
         place += _HEAD.size
