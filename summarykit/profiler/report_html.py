@@ -63,12 +63,19 @@ def _tables(profile: Profile, several: str) -> Iterator[str]:
         chosen = found["side"] == side if found.rows else np.empty(0, np.bool_)
         yield _section(f"Operators of the {side}{part}, ms{several}", _table(_chosen(found, chosen), {"side"}))
     yield _section(f"Input pipeline, ms an item{several}", _table(profile.pipeline))
-    yield _section(f"Devices, ms{several}", _table(profile.devices))
+    yield _section(f"Devices, ms{several}", _devices(profile))
     yield _section(f"Idle between kernels, ms{several}", _table(profile.idle))
     yield _section(f"Python, ms{several}", _table(profile.python))
     yield _section(f"Memory, bytes{several}", _table(profile.memory))
     yield _section(f"Input shapes of operators{several}", _table(profile.input_shapes))
     yield _section(f"Meanwhile{several}", _table(_spelled(profile.counters)))
+
+
+def _devices(profile: Profile) -> str:
+    if not profile.devices.rows or profile.seen == profile.steps.rows:
+        return _table(profile.devices)
+    part = f"{profile.seen:,} of {profile.steps.rows:,} steps"
+    return f"{_table(profile.devices)}<p>Only {part} have something recorded of a device: the others count as idle.</p>"
 
 
 def _section(title: str, content: str) -> str:

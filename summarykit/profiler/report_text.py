@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summarykit.profiler.analysis.phases import SHOWN
-from summarykit.profiler.sheet import adds_up, bar, cut, number, share, sheet, short_file, size, unit, wrapped
+from summarykit.profiler.sheet import adds_up, bar, cut, number, share, sheet, short_file, size, spread, unit, wrapped
 
 if TYPE_CHECKING:
     from summarykit.profiler.analysis.profile import Profile
@@ -45,7 +45,7 @@ def _steps(profile: Profile) -> Iterator[str]:
     which = f"{times['count']:,} steps ({numbers[0]} to {numbers[-1]})" if times["count"] > 1 else f"1 step ({numbers[0]})"
     yield f"\n{which}, ms a step"
     names = ("median", "mean", "p90", "p99", "min", "max")
-    yield from sheet([*names, "spread"], [[*(number(times[name]) for name in names), share(times["spread"])]])
+    yield from sheet([*names, "spread"], [[*(number(times[name]) for name in names), spread(times["spread"])]])
     if times["first"]:
         some = "first step" if times["first"] == 1 else f"first {times['first']} steps"
         yield f"  the {some} took {number(times['first_extra'])} ms more than later ones do"
@@ -79,7 +79,7 @@ def _input(profile: Profile) -> Iterator[str]:
     found = profile.input
     if found.get("mean"):
         mean, longest = (number(found[name]) for name in ("mean", "p99"))
-        first = f", in the first step {number(found['first'])}" if found["first"] else ""
+        first = f"; in the first step, which does not count, {number(found['first'])}" if found["first"] else ""
         yield f"\ninput: {found['verdict']}; wait {mean} ms a step ({share(found['share'])}), p99 {longest}{first}"
 
 
@@ -93,7 +93,7 @@ def _pipeline(profile: Profile) -> Iterator[str]:
 
 def _stage(row: dict[str, Any]) -> list[str]:
     name, mark = cut(f"{row['stage']} {row['name']}", 40), "<- the slowest" if row["slowest"] else ""
-    counts = (row["source"], row["workers"], row["items"])
+    counts = (row["source"], row["workers"], row["items"] or "")    # of MindData's stages only the queues are known
     return [name, *map(str, counts), number(row["time"]), number(row["queue"]), str(row["capacity"] or ""), share(row["empty"]), mark]
 
 
@@ -106,6 +106,8 @@ def _devices(profile: Profile) -> Iterator[str]:
     first = [[str(device), share(use)] for device, use in zip(found["device"], found["utilization"], strict=True)]
     rows = [[*start, *(number(found[name][row]) for name in names)] for row, start in enumerate(first)]
     yield from sheet(["device", "busy", *names], rows)
+    if profile.seen < profile.steps.rows:
+        yield f"  only {profile.seen:,} of {profile.steps.rows:,} steps have something recorded of a device: the others count as idle"
     causes = profile.idle
     for row in np.argsort(-causes["time"], kind="stable")[:_GAPS].tolist():
         told = _CAUSES[causes["cause"][row]]

@@ -45,6 +45,11 @@ def share(value: float) -> str:
     return f"{value:.1%}" if math.isfinite(value) else ""
 
 
+def spread(value: float) -> str:
+    """The same, or how many times as much where percent would be unreadable: ``"126x"``."""
+    return share(value) if value < 10 else f"{number(value)}x"
+
+
 def size(value: float) -> str:
     """Bytes, in thousands: ``"1.3 GB"``."""
     units = ("B", "kB", "MB", "GB", "TB")

@@ -112,6 +112,32 @@ def test_of_many_changes_the_largest_are_told():
     assert "smaller changes" in str(report)
 
 
+def test_a_device_whose_log_ends_before_the_training_is_said():
+    spans = [("kernel", Category.KERNEL, 1, step * 10, 4) for step in range(3)]
+    report = analyse(recording(spans, [(step, step * 10, step * 10 + 10) for step in range(8)], lanes=(HOST, DEVICE)))
+    assert "only 3 of 8 steps have something recorded of a device" in str(report)
+    assert "Only 3 of 8 steps have something recorded of a device" in report.to_html()
+    whole = analyse(recording(spans, [(step, step * 10, step * 10 + 10) for step in range(3)], lanes=(HOST, DEVICE)))
+    assert "have something recorded" not in str(whole) + whole.to_html()
+
+
+def test_steps_that_differ_a_hundredfold_are_spread_in_times():
+    ends = np.cumsum([1, 1, 1000, 1000, 1, 1]) * 1.0
+    lengths = np.diff(ends, prepend=0.0)
+    found = analyse(recording([], [(step, end - length, end) for step, (end, length) in enumerate(zip(ends, lengths, strict=True))]))
+    assert str(found).splitlines()[4].split()[-1].endswith("x")
+
+
+def test_of_stages_nobody_counted_no_count_is_told():
+    stages = Table(
+        op_id=np.array([0, 1]), parent=np.array([-1, 0]), op_type=np.array(["Batch", "Map"], object), num_workers=np.array([1, 2]),
+        capacity=np.array([0, 8]), sizes=np.array([None, [0, 4]], object), children=np.array([[1], []], object),
+    )  # fmt: skip
+    lines = str(analyse(recording([], [(1, 0, 10)], tables={"pipeline": stages}))).splitlines()
+    row = next(line for line in lines if line.startswith("  1 Map"))
+    assert row.split() == ["1", "Map", "2", "2.00", "8", "50.0%", "<-", "the", "slowest"]
+
+
 def test_nothing_recorded_is_said():
     empty = analyse([])
     assert "nothing was recorded" in empty.to_html()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from summarykit.profiler.analysis import device
 from summarykit.profiler.analysis.causes import causes
 from summarykit.profiler.analysis.counters import counters
@@ -82,6 +84,12 @@ class Profile:
         trace = collected.get("kineto") if isinstance(collected, dict) else None
         told = trace.get("steps") if isinstance(trace, dict) else None
         return min(told, self.steps.rows) if isinstance(told, int) and told > 0 else self.steps.rows
+
+    @cached_property
+    def seen(self) -> int:
+        """In how many steps something ran on a device: its log may be shorter than the training."""
+        ran = sum(self.split[name] for name in ("kernel", "memcpy", "memset", "communication"))
+        return int(np.count_nonzero(ran))
 
     @cached_property
     def causes(self) -> Table:
