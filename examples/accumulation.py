@@ -2,7 +2,7 @@
 
     python examples/accumulation.py [DIRECTORY]
 
-The loop asks ``loop.update_due`` when to update. A callback of our own writes down, beside each step, how many micro-batches had run.
+The loop asks ``loop.update_due`` when to update. Beside each step the collector writes down how many micro-batches had run: ``micro_step``.
 """
 
 from __future__ import annotations
@@ -14,18 +14,9 @@ from sklearn.datasets import load_digits
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from summarykit import Callback, Loop, Run, RunContext, SummaryCollector
+from summarykit import Loop, Run, SummaryCollector
 
 ACCUMULATION = 4
-
-
-class MicroBatches(Callback):
-    """Reports the number of micro-batches with every step; it stands before the collector in the list."""
-
-    def on_train_step_end(self, run_context: RunContext) -> None:
-        """Add to what the step reported."""
-        params = run_context.original_args()
-        params.reported["micro_batches"] = params.micro_step
 
 
 def main(directory: str) -> None:
@@ -37,8 +28,8 @@ def main(directory: str) -> None:
     micro_batches = DataLoader(digits, 16, shuffle=True)
     model = nn.Sequential(nn.Flatten(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
-    callbacks = [MicroBatches(), SummaryCollector(directory, collect_freq=5)]
-    with Loop(model, optimizer, micro_batches, epochs=4, callbacks=callbacks, accumulation=ACCUMULATION) as loop:
+    collector = SummaryCollector(directory, collect_freq=5)
+    with Loop(model, optimizer, micro_batches, epochs=4, callbacks=collector, accumulation=ACCUMULATION) as loop:
         for _ in loop.epochs():
             losses: list[torch.Tensor] = []
             for pixels, digit in loop.steps():
@@ -52,8 +43,8 @@ def main(directory: str) -> None:
                     loop.report(loss=torch.stack(losses).mean())    # of the whole step
                     losses.clear()
     run = Run(directory)
-    loss, micro_batches = run.scalars("loss"), run.scalars("micro_batches")
-    for step, value, count in zip(loss.step, loss.value, micro_batches.value, strict=True):
+    loss, micro_step = run.scalars("loss"), run.scalars("micro_step")
+    for step, value, count in zip(loss.step, loss.value, micro_step.value, strict=True):
         print(f"step {step}, after {count:g} micro-batches: loss {value:.3f}")
 
 

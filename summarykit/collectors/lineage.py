@@ -24,7 +24,7 @@ PATIENCE = 0.3
 
 _SESSION = {Status.FINISHED: "success", Status.FAILED: "failure", Status.INTERRUPTED: "unknown"}
 _GROWING = ("model_path", "model_size")
-_NO_SETTINGS = ("loss", "model_path", "model_size", "train_dataset_path")
+_NO_SETTINGS = ("loss", "loss_kind", "model_path", "model_size", "train_dataset_path")
 _LONGEST_TRACE = 2**16
 
 

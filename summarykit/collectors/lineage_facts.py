@@ -29,6 +29,7 @@ def of_training(params: CallbackParams) -> dict[str, Any]:
         "learning_rate": _safely(_rate, optimizer, params.get("cur_step_num", 0)),
         **(_safely(_further, optimizer) or {}),
         "loss_function": _safely(name_of, params.get("loss_fn")),
+        "loss_kind": params.get("loss_kind"),
         "epoch": params.get("epoch_num"),
         "batch_size": batch,
         **_devices(params),

@@ -21,7 +21,7 @@ _OF_DATASETS = {
     "valid": {"path": "valid_dataset_path", "size": "valid_dataset_size"},
 }
 _OF_MODEL = {"path": "model_path", "size": "model_size", "parameters": "model_parameters"}
-_ELSEWHERE = {"network", "loss", *_OF_MODEL.values(), *_OF_DATASETS["train"].values()}
+_ELSEWHERE = {"network", "loss", "loss_kind", *_OF_MODEL.values(), *_OF_DATASETS["train"].values()}
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ class RunLineage:
         hyper_parameters: name -> value: ``optimizer``, ``learning_rate``, ``loss_function``, ``epoch``, ``batch_size`` and the like.
         custom: what the user told, nested as it was; of a run without lineage the settings of its TensorBoard session.
         loss: the last loss.
+        loss_kind: what the loss is that the framework reports: ``"instant"`` (of the step), ``"running_mean"`` (of the epoch so far, as in
+            Keras) or ``"window_mean"`` (since it was reported before, as in Transformers); empty where nobody told.
         metrics: name -> value, of the last evaluation.
         model: ``path`` of the last checkpoint, ``size`` in bytes, number of ``parameters``.
         train_dataset: ``path`` and ``size`` (number of samples).
@@ -61,6 +63,7 @@ class RunLineage:
     hyper_parameters: Mapping[str, Any] = field(default_factory=dict)
     custom: Mapping[str, Any] = field(default_factory=dict)
     loss: float | None = None
+    loss_kind: str = ""
     metrics: Mapping[str, Any] = field(default_factory=dict)
     model: Mapping[str, Any] = field(default_factory=dict)
     train_dataset: Mapping[str, Any] = field(default_factory=dict)
@@ -99,6 +102,7 @@ def lineage_of(files: Iterable[Path], hparams: Callable[[], Mapping[str, Any]]) 
         hyper_parameters={name: value for name, value in train.items() if name not in _ELSEWHERE},
         custom=parts.get(Lineage.CUSTOM, {}) if teller else hparams(),
         loss=train.get("loss"),
+        loss_kind=str(train.get("loss_kind") or ""),
         metrics=evaluation.get("metric") or {},
         model=_picked(train, _OF_MODEL),
         train_dataset=_picked(train, _OF_DATASETS["train"]),

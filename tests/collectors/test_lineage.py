@@ -18,6 +18,7 @@ from testkit import records
 from summarykit import Loop, Run, SummaryCollector, SummaryRecord
 from summarykit.clock import BEAT_SECS
 from summarykit.collectors import git, lineage, lineage_facts
+from summarykit.integrations.driver import Driver
 from summarykit.ranks import Rank
 from summarykit.training import CallbackParams
 from summarykit.writing import lineage as writing_lineage
@@ -366,3 +367,20 @@ def test_imports_stay_light():
     names = ("subprocess", "platform", "summarykit.collectors.git")
     code = f"import sys, summarykit; print([name for name in {names} if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("kind", ["instant", "running_mean", "window_mean"])
+def test_the_kind_of_loss_that_a_framework_reports_is_told_and_is_no_setting(tmp_path, kind):
+    driver = Driver(SummaryCollector(tmp_path))
+    driver.train_begin(optimizer={"lr": 0.1}, loss_kind=kind)
+    driver.step_begin()
+    driver.step_end({"loss": 0.5})
+    driver.train_end()
+    run = Run(tmp_path)
+    assert run.lineage().loss_kind == kind
+    assert "loss_kind" not in {**run.lineage().hyper_parameters, **run.hparams()}
+
+
+def test_of_a_loop_written_by_hand_nobody_knows_the_kind_of_loss(tmp_path):
+    train(tmp_path)
+    assert Run(tmp_path).lineage().loss_kind == ""

@@ -79,7 +79,7 @@ def test_what_was_chosen_is_told_of_the_run(tmp_path):
     trainer(tmp_path, SummaryCollector(tmp_path / "summary"), warmup_steps=2, hub_token="hf_secret").train()
     run = Run(tmp_path / "summary")
     assert (run.hparams()["warmup_steps"], run.hparams()["hub_token"], run.lineage().custom["warmup_steps"]) == (2, "***", 2)
-    assert run.status == "FINISHED"
+    assert (run.status, run.lineage().loss_kind) == ("FINISHED", "window_mean")
 
 
 def test_by_default_the_first_tenth_and_last_step_are_whole(tmp_path):
