@@ -2,11 +2,13 @@
 
     .envs/peers/bin/python benchmarks/integrations.py [--only torch ...] [--rounds 3] [--scale 1]
 
-The loop runs without a recorder, with it, and without again, in one process with one thread of PyTorch; each recorder in a process of its
-own. A step's figure is the CPU time of the training thread from one forward pass to the next; the lower quartiles of the steps that record,
-of those that do not, and of the loop without are compared: neighbours on the machine only add. The network has one parameter (for the steps
-that do not record) or those of a ResNet-18, 11.7 M values in 62 parameters. Recorded are loss, learning rate and the histograms of the same
-parameters and their gradients; with its defaults our collector records more (throughput, system, lineage, graph, norm of the gradients).
+The loop runs with each recorder and without one, in turn, in one process with one thread of PyTorch. One of the recorders does nothing: it
+is there for what the framework itself takes to call a callback. A step's figure is the CPU time of the training thread from one forward
+pass to the next. Of steps that do not record the lower quartile is compared with that of the loop without: neighbours on the machine only
+add. Of a step that records, and of the next, which its copies may reach into, counts what they take more than the steps after them (and
+more than the same steps of the loop without: Transformers logs by itself). The network has one parameter (for the steps that do not record)
+or those of a ResNet-18, 11.7 M values in 62 parameters. Recorded are loss, learning rate and the histograms of the same parameters and
+their gradients; with its defaults our collector records more (throughput, system, lineage, graph, norm of the gradients).
 """
 
 from __future__ import annotations
@@ -20,18 +22,20 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
+import numpy as np
 from mixed_step import SIZES
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-EVERY = 10
-BEGINNING = 11    # steps that are left out: a long training has them once
+OURS, IDLE, THEIRS, COPY = "summarykit", "idle", "tensorboard", "copy"
+RECORDERS = (OURS, IDLE, THEIRS) if importlib.util.find_spec("tensorboard") else (OURS, IDLE)
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,9 @@ class Case:
         factor: from seconds to that unit.
         recording: whether the steps that record count, or the others.
         sizes: of the network's parameters.
-        steps: how many are run.
+        every: so many steps are from one that records to the next.
+        steps: how many are run at a time; the first third is left out: a long training has it once.
+        turns: how often each recorder is run.
         count: so many parameters are recorded.
         collected: the collector's arguments.
     """
@@ -52,7 +58,9 @@ class Case:
     factor: float = 1e3
     recording: bool = True
     sizes: Sequence[int] = tuple(SIZES)
-    steps: int = 100
+    every: int = 10
+    steps: int = 150
+    turns: int = 2
     count: int = 5
     collected: Mapping[str, Any] = field(default_factory=dict)
 
@@ -62,9 +70,21 @@ class Case:
         asked = {"collect_metric": True, "collect_learning_rate": True, "collect_gradient": True, "histogram_regular": pattern}
         return cls(claim, count=count, collected={"collect_specified_data": asked, "keep_default_action": False})
 
+    def found(self, seconds: Sequence[float]) -> list[float]:
+        """The figures of one run, from the seconds of its steps, of which the first is step 1."""
+        begin = len(seconds) // 3
+        if not self.recording:
+            return [each for number, each in enumerate(seconds, 1) if number > begin and number % self.every]
+        recorded = [step for step in range(self.every, len(seconds) - 1, self.every) if step > begin] or [self.every]
+        return [seconds[at - 1] + seconds[at] - 2 * median(seconds[at + 2 : at + self.every - 1]) for at in recorded]
+
+    def figure(self, found: Sequence[float]) -> float:
+        """The one figure of all runs."""
+        return median(found) if self.recording else quantiles(found, n=4)[0]
+
 
 CASES = (
-    Case("a step that records nothing, µs", 1e6, False, (8,), 600),
+    Case("a step that records nothing, µs", 1e6, False, (8,), 100, 600, 5),    # such short steps that the writer rests between
     Case("a step that records, ResNet-18: our defaults, ms"),
     Case.same("a step that records, ResNet-18: the same values, of five parameters, ms"),
     Case.same("a step that records, ResNet-18: the same values, of all parameters, ms", ".*", 62),
@@ -117,15 +137,26 @@ def data(steps: int) -> list[dict[str, Any]]:
     return [{"x": torch.ones(1), "labels": torch.zeros(1)} for _ in range(steps)]
 
 
+@contextmanager
+def idle_hooks(model: Any) -> Iterator[None]:
+    """Hooks such as ``watch`` needs, which do nothing."""
+    from torch.optim.optimizer import register_optimizer_step_post_hook
+
+    hooks = [model.register_forward_pre_hook(lambda *_: None, with_kwargs=True), register_optimizer_step_post_hook(lambda *_: None)]
+    yield
+    for hook in hooks:
+        hook.remove()
+
+
 def torch_loop(recorder: str | None, directory: str, model: Any, steps: int, what: Case) -> None:
     """A loop written by hand: ``watch``, or torch's SummaryWriter called in it."""
     optimizer = model.configure_optimizers()
     writer = watching = None
-    if recorder == "ours":
+    if recorder == OURS:
         from summarykit.integrations.torch import SummaryCollector, watch
 
-        watching = watch(model, optimizer, SummaryCollector(directory, EVERY, **what.collected))
-    elif recorder:
+        watching = watch(model, optimizer, SummaryCollector(directory, what.every, **what.collected))
+    elif recorder == THEIRS:
         from torch.utils.tensorboard import SummaryWriter
 
         writer, histograms = SummaryWriter(directory), Histograms(model, what.count)
@@ -136,7 +167,7 @@ def torch_loop(recorder: str | None, directory: str, model: Any, steps: int, wha
         if watching:
             watching.report(loss=loss)
         optimizer.step()
-        if writer and step % EVERY == 0:
+        if writer and step % what.every == 0:
             writer.add_scalar("loss", loss, step)
             writer.add_scalar("lr", optimizer.param_groups[0]["lr"], step)
             histograms.write(writer, step)
@@ -151,18 +182,18 @@ def lightning_loop(recorder: str | None, directory: str, model: Any, steps: int,
 
     class Parameters(pl.Callback):
         def on_train_batch_end(self, trainer: Any, module: Any, *_: Any) -> None:
-            if trainer.global_step % EVERY == 0:
+            if trainer.global_step % what.every == 0:
                 Histograms(module, what.count).write(trainer.logger.experiment, trainer.global_step)
 
-    logger, callbacks = False, []
-    if recorder == "ours":
+    logger, callbacks = False, [pl.Callback()] if recorder == IDLE else []
+    if recorder == OURS:
         from summarykit.integrations.lightning import SummaryCollector
 
-        callbacks = [SummaryCollector(directory, EVERY, **what.collected)]
-    elif recorder:
+        callbacks = [SummaryCollector(directory, what.every, **what.collected)]
+    elif recorder == THEIRS:
         logger, callbacks = pl.loggers.TensorBoardLogger(directory), [pl.callbacks.LearningRateMonitor("step"), Parameters()]
     trainer = pl.Trainer(
-        max_epochs=1, accelerator="cpu", logger=logger, callbacks=callbacks, log_every_n_steps=EVERY, enable_checkpointing=False,
+        max_epochs=1, accelerator="cpu", logger=logger, callbacks=callbacks, log_every_n_steps=what.every, enable_checkpointing=False,
         enable_progress_bar=False, enable_model_summary=False, default_root_dir=directory,
     )  # fmt: skip
     trainer.fit(model, DataLoader(data(steps), batch_size=None))
@@ -179,22 +210,22 @@ def transformers_loop(recorder: str | None, directory: str, model: Any, steps: i
             self.writer = writer
 
         def on_optimizer_step(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:
-            if (state.global_step + 1) % EVERY == 0:
+            if (state.global_step + 1) % what.every == 0:
                 Histograms(model, what.count).write(self.writer, state.global_step + 1)
 
-    callbacks: list[Any] = []
-    if recorder == "ours":
+    callbacks: list[Any] = [TrainerCallback()] if recorder == IDLE else []
+    if recorder == OURS:
         from summarykit.integrations.transformers import SummaryCollector
 
-        callbacks = [SummaryCollector(directory, EVERY, **what.collected)]
-    elif recorder:
+        callbacks = [SummaryCollector(directory, what.every, **what.collected)]
+    elif recorder == THEIRS:
         from torch.utils.tensorboard import SummaryWriter
 
         writer = SummaryWriter(directory)
         callbacks = [TensorBoardCallback(writer), Parameters(writer)]
     arguments = TrainingArguments(
-        f"{directory}/out", num_train_epochs=1, per_device_train_batch_size=1, logging_steps=EVERY, save_strategy="no", report_to="none",
-        disable_tqdm=True, use_cpu=True, optim="sgd",
+        f"{directory}/out", num_train_epochs=1, per_device_train_batch_size=1, logging_steps=what.every, save_strategy="no",
+        report_to="none", disable_tqdm=True, use_cpu=True, optim="sgd",
     )  # fmt: skip
     trainer = Trainer(model, arguments, train_dataset=data(steps), callbacks=callbacks)
     trainer.remove_callback(PrinterCallback)
@@ -207,27 +238,27 @@ def accelerate_loop(recorder: str | None, directory: str, model: Any, steps: int
     from accelerate.tracking import TensorBoardTracker
 
     trackers, watching = [], None
-    if recorder == "ours":
+    if recorder == OURS:
         from summarykit.integrations.accelerate import SummaryTracker
 
         trackers = [SummaryTracker("run", directory)]
-    elif recorder:
+    elif recorder == THEIRS:
         trackers = [TensorBoardTracker("run", directory)]
     accelerator = Accelerator(cpu=True, log_with=trackers)
     accelerator.init_trackers("run")
     optimizer = accelerator.prepare(model.configure_optimizers())
     histograms = Histograms(model, what.count)
-    if recorder == "ours":
+    if recorder == OURS:
         from summarykit.integrations.accelerate import SummaryCollector, watch
 
-        watching = watch(model, optimizer, SummaryCollector(directory, EVERY, **what.collected))
+        watching = watch(model, optimizer, SummaryCollector(directory, what.every, **what.collected))
     for step, batch in enumerate(data(steps), 1):
         loss = model(batch["x"])["loss"]
         accelerator.backward(loss)
         optimizer.step()
-        if step % EVERY == 0:
+        if step % what.every == 0:
             accelerator.log({"loss": loss.detach() if watching else loss.item(), "lr": optimizer.param_groups[0]["lr"]}, step=step)
-            if recorder and not watching:
+            if recorder == THEIRS:
                 histograms.write(accelerator.get_tracker("tensorboard", unwrap=True), step)
         optimizer.zero_grad()
     accelerator.end_training()
@@ -244,38 +275,49 @@ LOOPS: dict[str, tuple[Callable[..., None], str]] = {
 """Framework -> its loop, and the package that it needs."""
 
 
-def measure(framework: str, recorder: str, scale: float) -> list[float]:
-    """CPU seconds that a step costs more with the recorder, case by case."""
+def measure(framework: str, scale: float) -> list[dict[str, float]]:
+    """CPU seconds that a step costs more with each recorder, case by case; and those of a copy."""
     import torch
 
     torch.set_num_threads(1)
-    return [added(framework, recorder, what, scale) for what in CASES]
+    return [added(framework, what, scale) for what in CASES]
 
 
-def added(framework: str, recorder: str, what: Case, scale: float) -> float:
-    """Of the steps that record or of those that do not, as the case says."""
-    steps = max(3 * EVERY, round(what.steps * scale))
+def added(framework: str, what: Case, scale: float) -> dict[str, float]:
+    """By each recorder, to a step that records or to one that does not, as the case says."""
+    steps = max(3 * what.every, round(what.steps * scale))
     sizes = [max(1, round(size * min(1.0, scale * 10))) for size in what.sizes]
-    before, with_it, after = (spent(framework, which, sizes, steps, what) for which in (None, recorder, None))
-    recorded = [seconds for number, seconds in enumerate(with_it, 1) if number > BEGINNING and (number % EVERY == 0) is what.recording]
-    return quartile(recorded) - quartile(before[BEGINNING:] + after[BEGINNING:])
+    found: dict[str | None, list[float]] = {recorder: [] for recorder in (None, *RECORDERS)}
+    for recorder in list(found) * max(1, round(what.turns * min(1.0, scale))):
+        found[recorder] += what.found(spent(framework, recorder, sizes, steps, what))
+    alone = what.figure(found.pop(None))
+    return {recorder: what.figure(each) - alone for recorder, each in found.items()} | {COPY: copied(sizes)}
 
 
-def quartile(seconds: list[float]) -> float:
-    """The lower one."""
-    return quantiles(seconds, n=4, method="inclusive")[0] if len(seconds) > 1 else seconds[0]
+def copied(sizes: Sequence[int]) -> float:
+    """CPU seconds of a copy of the network's gradients."""
+    gradients = [np.ones(size, np.float32) for size in sizes]
+    copies = [np.zeros_like(each) for each in gradients]
+    spent = []
+    for _ in range(9):
+        begun = time.thread_time()
+        for copy, gradient in zip(copies, gradients, strict=True):
+            np.copyto(copy, gradient)
+        spent.append(time.thread_time() - begun)
+    return median(spent)
 
 
 def spent(framework: str, recorder: str | None, sizes: list[int], steps: int, what: Case) -> list[float]:
     """CPU seconds of the training thread of each step but the last."""
     base = importlib.import_module("lightning.pytorch").LightningModule if framework == "lightning" else None
     model = network(sizes, base)
-    with tempfile.TemporaryDirectory(prefix="benchmark-") as directory:
+    hooks = idle_hooks(model) if recorder == IDLE and framework in ("torch", "accelerate") else nullcontext()
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as directory, hooks:
         LOOPS[framework][0](recorder, directory, model, steps, what)
     return [after - before for before, after in pairwise(model.seen[-steps:])]
 
 
-def alone(framework: str, recorder: str, scale: float) -> list[float]:
+def alone(framework: str, scale: float) -> list[dict[str, float]]:
     """The same in a fresh process.
 
     Raises:
@@ -283,27 +325,29 @@ def alone(framework: str, recorder: str, scale: float) -> list[float]:
     """
     keep = {"MALLOC_MMAP_THRESHOLD_": str(2**32), "MALLOC_TRIM_THRESHOLD_": str(2**33)}    # else each step's gradients are new pages
     environment = {**os.environ, **keep, "PYTHONPATH": str(CHECKOUT), "PYTHONWARNINGS": "ignore"}
-    command = [sys.executable, __file__, "--one", framework, recorder, "--scale", str(scale)]
+    command = [sys.executable, __file__, "--one", framework, "--scale", str(scale)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900, check=False)
     if done.returncode:
-        raise RuntimeError(f"{framework}, {recorder}: exit {done.returncode}\n{done.stderr[-2000:]}")
-    found: list[float] = json.loads(done.stdout.splitlines()[-1])
+        raise RuntimeError(f"{framework}: exit {done.returncode}\n{done.stderr[-2000:]}")
+    found: list[dict[str, float]] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
 def table(frameworks: Iterable[str], rounds: int, scale: float) -> None:
     """Measure and print."""
-    recorders = ["ours"] + ["tensorboard"] * (importlib.util.find_spec("tensorboard") is not None)
-    print("| framework | CPU of the training thread added to | summarykit | its own TensorBoard logger |\n|---|---|---:|---:|")
+    print("| framework | CPU of the training thread added to | summarykit | a callback that does nothing | its own TensorBoard logger |")
+    print("|---|---|---:|---:|---:|")
     for framework in frameworks:
         if importlib.util.find_spec(LOOPS[framework][1]) is None:
             print(f"{framework} is left out: it is not installed (benchmarks/setup_peers.sh makes .envs/peers)", file=sys.stderr)
             continue
-        rows = [{recorder: alone(framework, recorder, scale) for recorder in recorders} for _ in range(rounds)]
+        rows = [alone(framework, scale) for _ in range(rounds)]
         for number, what in enumerate(CASES):
-            ours, *theirs = (median(row[recorder][number] for row in rows) * what.factor for recorder in recorders)
-            told = f"{theirs[0]:.3g} ({theirs[0] / ours:.3g}×)" if theirs and ours > 0 else "–"
-            print(f"| {framework} | {what.claim} | {ours:.3g} | {told} |", flush=True)
+            found = {recorder: median(row[number][recorder] for row in rows) * what.factor for recorder in rows[0][number]}
+            ours, idle, theirs = found[OURS], found[IDLE], found.get(THEIRS)
+            told = f"{theirs:.3g} ({theirs / ours:.3g}×)" if theirs and ours > 0 else "–"
+            print(f"| {framework} | {what.claim} | {ours:.3g} | {idle:.3g} | {told} |", flush=True)
+        print(f"{framework}: a copy of all gradients by NumPy takes {found[COPY]:.3g} ms", file=sys.stderr)
 
 
 def main() -> None:
@@ -312,10 +356,10 @@ def main() -> None:
     found.add_argument("--only", action="append", choices=list(LOOPS), help="this framework; may be repeated")
     found.add_argument("--rounds", type=int, default=3)
     found.add_argument("--scale", type=float, default=1.0, help="factor on all sizes")
-    found.add_argument("--one", nargs=2, metavar=("FRAMEWORK", "RECORDER"), help="one measurement, as JSON")
+    found.add_argument("--one", metavar="FRAMEWORK", help="one measurement, as JSON")
     arguments = found.parse_args()
     if arguments.one:
-        print(f"\n{json.dumps(measure(*arguments.one, arguments.scale))}", flush=True)
+        print(f"\n{json.dumps(measure(arguments.one, arguments.scale))}", flush=True)
     else:
         table(arguments.only or LOOPS, arguments.rounds, arguments.scale)
 

@@ -14,9 +14,10 @@ def test_a_framework_gives_a_figure_for_each_claim(checkout):
     command = [sys.executable, checkout / "benchmarks/integrations.py", "--scale=0.001", "--rounds=1", "--only=torch"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"})
     header, rule, *rows = done.stdout.splitlines()
-    assert rule == "|---|---|---:|---:|", done.stderr
-    assert header.count("|") == 5
+    assert rule == "|---|---|---:|---:|---:|", done.stderr
+    assert header.count("|") == 6
     assert len(rows) == 4, done.stderr
     for row in rows:
         assert row.startswith("| torch | a step that records")
-        float(row.split("|")[3])
+        ours, idle = map(float, row.split("|")[3:5])
+        assert ours != idle
