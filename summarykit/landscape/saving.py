@@ -23,7 +23,7 @@ from summarykit.notices import Notices, logger
 from summarykit.shapes import Array
 
 _WAITING = 2    # checkpoints in memory
-_PATIENCE = 0.5    # seconds that training waits for room
+_PATIENCE = 5.0    # seconds that training waits for room; once, until a checkpoint was stored again
 _END = 60.0    # seconds that the end of a training waits for the disk
 
 
@@ -70,6 +70,7 @@ class CheckpointSaver:
         self._queue: queue.Queue[Snapshot | None] = queue.Queue(_WAITING)
         self._thread: threading.Thread | None = None
         self._process = os.getpid()
+        self._patience = _PATIENCE
         self._bytes = 0
         self._stored = 0
         self._lost: Counter[str] = Counter()
@@ -84,10 +85,11 @@ class CheckpointSaver:
         if os.getpid() != self._process:    # a forked child does not train
             return False
         try:
-            self._queue.put(self._snapshot(number), timeout=_PATIENCE)
+            self._queue.put(self._snapshot(number), timeout=self._patience)
         except RefusedValueError as error:
             return self._lose(f"the weights cannot be stored: {error}")
         except queue.Full:
+            self._patience = 0.0
             return self._lose("the disk is too slow: two checkpoints are waiting already")
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="summarykit-checkpoints", daemon=True)
@@ -154,6 +156,7 @@ class CheckpointSaver:
         self._told = replace(self._told, files={**self._told.files, snapshot.number: snapshot.file})
         self._told.write(self._directory)
         self._stored += 1
+        self._patience = _PATIENCE
 
     def _lose(self, reason: str) -> bool:
         self._lost[reason] += 1

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import signal
+import threading
 import time
 
 import numpy as np
@@ -14,9 +15,15 @@ from testkit import surfaces
 
 from summarykit import Loop, SummaryCollector
 from summarykit.collectors.landscape import LandscapeCollector
-from summarykit.landscape import SummaryLandscape, metadata, weights
+from summarykit.landscape import LandscapeSettings, SummaryLandscape, metadata, saving, weights
 
 INTERVALS = [[2, 3, 4], [4, 6, 8]]
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """However slow the disk of this machine is, no checkpoint is lost for it."""
+    monkeypatch.setattr(saving, "_PATIENCE", 60.0)
 
 
 class Net:
@@ -153,6 +160,33 @@ def test_full_disk_training_goes_on(tmp_path, run_script):
     assert {file.name for file in (tmp_path / "ckpt_dir").iterdir()} == {"dict_2_step.safetensors", "train_metadata.json"}
 
 
+def test_a_disk_that_stands_still_holds_the_training_up_once(tmp_path, monkeypatch):
+    """Three checkpoints find room: one that is being written, two that wait. The fourth waits in vain, the fifth does not wait at all."""
+    writing, going_on, save = threading.Event(), threading.Event(), weights.save
+
+    def slow(*arguments):
+        writing.set()
+        going_on.wait(60)
+        return save(*arguments)
+
+    monkeypatch.setattr(saving.weights, "save", slow)
+    monkeypatch.setattr(saving, "_PATIENCE", 0.05)
+    net = {"weight": np.zeros(3)}
+    saver = saving.CheckpointSaver(tmp_path, metadata.TrainMetadata(LandscapeSettings(((1, 2, 3, 4, 5, 6),))), net)
+    assert saver.save(1)
+    assert writing.wait(60)
+    assert [saver.save(number) for number in (2, 3, 4)] == [True, True, False]
+    monkeypatch.setattr(saving, "_PATIENCE", 1e6)    # who waited so long would hang
+    assert not saver.save(5)
+    going_on.set()
+    saver.close()
+    assert sorted(stored(tmp_path)) == [1, 2, 3]
+    assert saver.stats()["lost"] == {"the disk is too slow: two checkpoints are waiting already": 2}
+    assert saver.save(6)
+    saver.close()
+    assert sorted(stored(tmp_path)) == [1, 2, 3, 6]
+
+
 def test_a_directory_that_cannot_be_written_does_not_stop_the_training(tmp_path, caplog):
     (tmp_path / "ckpt_dir").write_text("a file is in the way")
     callback = LandscapeCollector(tmp_path, INTERVALS)
@@ -166,11 +200,11 @@ import numpy as np
 from summarykit import Loop
 from summarykit.collectors.landscape import LandscapeCollector
 net = {"weight": np.zeros((2000, 1000))}
-callback = LandscapeCollector(sys.argv[1], [list(range(1, 200))])
-with Loop(net, None, range(200), 1, callback) as loop:
+callback = LandscapeCollector(sys.argv[1], [list(range(1, 2000))])
+with Loop(net, None, range(2000), 1, callback) as loop:
     for step in loop.steps():
         net["weight"][...] = step + 1
-        if step >= 4:
+        if callback.stats()["stored"] >= 3:
             print("going", flush=True)
         time.sleep(0.05)
 """

@@ -7,7 +7,9 @@ from testkit import surfaces
 
 from summarykit.landscape import SummaryLandscape
 
-distributed = pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")    # it brings dask
+dask = pytest.importorskip("dask")
+PATIENT = {f"distributed.comm.timeouts.{name}": "300s" for name in ("connect", "tcp")}    # a busy machine needs time
 
 
 def test_a_cluster_gives_the_same_values(tmp_path, monkeypatch):
@@ -15,6 +17,7 @@ def test_a_cluster_gives_the_same_values(tmp_path, monkeypatch):
     wanted = SummaryLandscape(run).gen_landscapes_with_multi_process(surfaces.double)
     monkeypatch.setenv("PYTHONPATH", str(surfaces.Path(surfaces.__file__).parents[1]))
     with (
+        dask.config.set(PATIENT),
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
     ):

@@ -47,14 +47,16 @@ def double() -> Quadratic:
 
 
 def marked() -> Quadratic:
-    """Leaves a mark of each process that made one; the first that finds DIE set ends at its second point."""
+    """Leaves a mark of each process that made one, and waits until there are two; the first that finds DIE set ends."""
     model = Quadratic("float64")
     place = Path(os.environ["MARKS"])
     (place / f"made_{os.getpid()}_{os.environ.get('CUDA_VISIBLE_DEVICES', '')}").touch()
+    until = time.monotonic() + 120
+    while len(list(place.glob("made_*"))) < 2 and time.monotonic() < until:    # else one might have done everything before the other began
+        time.sleep(0.01)
     measure = model.measure
 
     def dying():
-        time.sleep(0.005)
         try:
             (place / "die").unlink()
         except FileNotFoundError:
