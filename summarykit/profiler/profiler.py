@@ -61,8 +61,8 @@ class Profiler(Controller):
         Args:
             output_path: where windows are written; made when the first one is.
             start_profile: False: ``start()`` or a callback starts it.
-            collectors: ``"auto"``: whatever the program has something for; or names: mindspore, jax, kineto, system, gpu, gc, stacks,
-                pipeline, input, torch, sync, communication, logging. Steps are always recorded.
+            collectors: ``"auto"``: whatever the program has something for; or names: mindspore, jax, kineto, system, gpu,
+                cuda_memory, gc, stacks, pipeline, input, torch, sync, communication, logging. Steps are always recorded.
             schedule: which steps are recorded, by ``schedule(...)``; every step then ends with ``step()``.
             max_bytes: of the records of one window, 64 KiB or more; the limit of a trace by PyTorch, too.
             max_seconds: of one window; None: no limit.

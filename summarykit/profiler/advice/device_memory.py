@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from summarykit.profiler.advice.advice import Advice
+from summarykit.profiler.advice.evidence import collected
+from summarykit.profiler.analysis.profile import Profile
 from summarykit.profiler.analysis.report import Report
 
 _MOST = 0.9
@@ -14,7 +16,7 @@ _MOST = 0.9
 def check(report: Report) -> Iterator[Advice]:
     """Say so for each device of which the size is known."""
     for profile in report.last:
-        sizes = {each.get("id"): each.get("totalGlobalMem", 0) for each in _devices(profile.recording.meta)}
+        sizes = {each.get("id"): each.get("totalGlobalMem", 0) for each in _devices(profile)}
         for device, peak in zip(*(profile.memory.get(name, ()) for name in ("device", "peak")), strict=True):
             size = sizes.get(int(device), 0)
             if size and peak > _MOST * size:
@@ -28,6 +30,7 @@ def check(report: Report) -> Iterator[Advice]:
                 )
 
 
-def _devices(meta: dict[str, Any]) -> list[dict[str, Any]]:
-    found = meta.get("deviceProperties") or []
+def _devices(profile: Profile) -> list[dict[str, Any]]:
+    """What a trace tells of its devices, or our collector."""
+    found = profile.recording.meta.get("deviceProperties") or collected(profile, "cuda_memory").get("devices")
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []

@@ -15,6 +15,7 @@ COLLECTORS: Registry[type[Collector]] = Registry(
         "kineto": f"{_HERE}.kineto:Kineto",
         "system": f"{_HERE}.system:System",
         "gpu": f"{_HERE}.gpu:Gpu",
+        "cuda_memory": f"{_HERE}.cuda_memory:CudaMemory",
         "gc": f"{_HERE}.garbage:Garbage",
         "stacks": f"{_HERE}.stacks:Stacks",
         "pipeline": f"{_HERE}.stages:Stages",

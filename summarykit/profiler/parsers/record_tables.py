@@ -33,10 +33,11 @@ def spans_of(frames: Frames) -> Spans:
 
 
 def tables_of(frames: Frames) -> dict[str, Table]:
-    """All tables that have rows: ``steps``, ``counters``, ``collectives``, ``samples`` with ``stacks``, ``pipeline``."""
+    """All tables that have rows: ``steps``, ``counters``, ``memory``, ``collectives``, ``samples`` with ``stacks``, ``pipeline``."""
     makers: dict[str, Callable[[Frames], Table]] = {
         "steps": steps,
         "counters": _counters,
+        "memory": _memory,
         "collectives": _collectives,
         "samples": _samples,
         "stacks": _stacks,
@@ -67,6 +68,12 @@ def _texts(frames: Frames, numbers: Ints) -> Array:
 def _counters(frames: Frames) -> Table:
     found = frames.table("counters", "time", "counter", "value")
     return Table(time=found["time"], counter=_texts(frames, found["counter"]), value=found["value"].astype(np.float64))
+
+
+def _memory(frames: Frames) -> Table:
+    """``time``, ``device``, and in bytes what was allocated since the last row (``bytes``), is ``allocated`` and ``reserved``."""
+    found = frames.table("memory", "time", "device", "bytes", "allocated", "reserved")
+    return Table({name: column.astype(np.float64) if name in ("allocated", "reserved") else column for name, column in found.items()})
 
 
 def _collectives(frames: Frames) -> Table:
