@@ -106,6 +106,19 @@ def test_values_that_lie_on_edges_are_counted_exactly(low, steps, unit, size, dt
     check(((low + np.arange(size) % (steps + 1)) * unit).astype(dtype))
 
 
+@pytest.mark.parametrize("share", [0.0002, 0.01, 0.6, 0.99])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
+def test_any_number_of_values_at_the_upper_end_is_counted_exactly(share, dtype):
+    """Such as values that were cut to a range."""
+    values = (np.random.default_rng(0).normal(size=20_000) * 1000).astype(dtype)
+    high = values.max()
+    values[1 : 1 + int(share * values.size)] = high
+    shape = histogram(values)
+    assert shape.counts.tolist() == np.histogram(values.astype(np.float64), shape.edges)[0].tolist()
+    assert shape.counts[-1] >= int(share * values.size)
+
+
+
 @given(st.integers(0, 2**32 - 1), st.sampled_from([np.float32, np.float64]))
 def test_values_beside_the_edges_are_counted_exactly(seed, dtype):
     rng = np.random.default_rng(seed)
