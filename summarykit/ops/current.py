@@ -64,6 +64,11 @@ def gather(kind: str, tag: str, value: Any, dataformat: str) -> None:
             gathering.add(given)
 
 
+def collecting() -> bool:
+    """Whether the current step is being collected."""
+    return bool(_gatherings)
+
+
 def frozen(value: Any) -> Any:
     """A copy that later changes of the model's own do not reach."""
     if isinstance(value, _FIXED):

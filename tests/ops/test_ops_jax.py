@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from summarykit import Loop, Run, SummaryCollector, ops
+from summarykit.ops import Gathering, jax_traced
+from summarykit.ops.current import gather
 
 jax = pytest.importorskip("jax")
 jnp = pytest.importorskip("jax.numpy")
@@ -66,3 +68,33 @@ def test_in_a_scan_one_value_of_the_step_is_recorded(tmp_path):
 
     train(tmp_path, jax.jit(forward))
     assert set(Run(tmp_path).scalars("carry").value.tolist()) <= {0.0, 1.0, 3.0, 6.0}
+
+
+@pytest.mark.parametrize("static", [{}, {"static_argnames": "collecting"}], ids=["condition", "two functions"])
+def test_under_a_condition_nothing_comes_to_the_host_at_other_steps(tmp_path, static, monkeypatch):
+    arrived, traced = [], []
+    monkeypatch.setattr(jax_traced, "gather", lambda kind, tag, *rest: (arrived.append(tag), gather(kind, tag, *rest)))
+
+    def conditional(weights, x, collecting):
+        traced.append(1)
+        with ops.when(collecting):
+            return update(weights, x)
+
+    step = jax.jit(conditional, **static)
+    means, weights = train(tmp_path, lambda weights, x: step(weights, x, ops.collecting()))
+    run = Run(tmp_path)
+    assert run.scalars("mean").step.tolist() == [1, 5, 10, 12]
+    np.testing.assert_allclose(run.scalars("mean").value, [means[step - 1] for step in (1, 5, 10, 12)], rtol=1e-5)
+    assert [each.value.count for each in run.histograms("hidden")] == [6] * 4
+    assert sorted(arrived) == ["hidden"] * 4 + ["mean"] * 4
+    assert len(traced) == 1 + len(static)
+    np.testing.assert_array_equal(weights, train(None, jax.jit(update))[1])
+
+
+def test_a_condition_changes_nothing_outside_jit():
+    gathering = Gathering()
+    gathering.open()
+    with ops.when(False):
+        ops.scalar("eager", 1.0)
+    assert [given.tag for given in gathering.close()] == ["eager"]
+    assert not ops.collecting()
