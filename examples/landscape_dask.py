@@ -4,7 +4,7 @@
 
 With a cluster that there is: ``Client("scheduler:8786")``. Its workers must see DIRECTORY, and be able to import what ``callback_fn``
 needs.
-Any other executor with the interface of ``concurrent.futures`` will do as well, such as one around Ray's tasks.
+Any other executor with the interface of ``concurrent.futures`` will do as well, such as the one of landscape_ray.py.
 """
 
 from __future__ import annotations

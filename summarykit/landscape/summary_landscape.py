@@ -85,11 +85,14 @@ class SummaryLandscape:
             device_target: ``"GPU"`` or ``"Ascend"``: each process sees its own device only; ``"CPU"``.
             output: directory for the record; by default the run's.
             recipe: how directions are made; ``MindSporeRecipe()`` for MindSpore's numbers.
-            batch_norm: ``"stored"``, or ``"estimated"`` anew at each point.
+            batch_norm: ``"stored"``, or ``"estimated"`` anew at each point. Where the network is a mapping (JAX, NumPy), the ``model`` of
+                ``callback_fn`` is then a function ``(network, batch)`` that gives the entries of it that are statistics of that batch, such
+                as ``{"batch_stats": ...}``.
             x_range: bounds of the first axis, by default the path's with a margin, and (-1, 1) around the result.
             y_range: bounds of the second axis.
             executor: measures the points instead of processes of ours: anything with the interface of ``concurrent.futures``, such as
-                ``dask.distributed.Client(...).get_executor()``. Its workers must see ``summary_dir``.
+                ``dask.distributed.Client(...).get_executor()``, or a few lines around Ray's tasks (examples/landscape_ray.py). Its
+                workers must see ``summary_dir``.
             resume: False: begin anew, also where a call was interrupted (after a change of ``callback_fn``).
             report: told how far each landscape is; by default a line in the terminal.
 
