@@ -64,11 +64,15 @@ def _tables(profile: Profile, several: str) -> Iterator[str]:
         yield _section(f"Operators of the {side}{part}, ms{several}", _table(_chosen(found, chosen), {"side"}))
     yield _section(f"Input pipeline, ms an item{several}", _table(profile.pipeline))
     yield _section(f"Devices, ms{several}", _devices(profile))
-    yield _section(f"Idle between kernels, ms{several}", _table(profile.idle))
+    yield _section(f"Idle between kernels, ms{several}", _table(_longest_first(profile.idle)))
     yield _section(f"Python, ms{several}", _table(profile.python))
     yield _section(f"Memory, bytes{several}", _table(profile.memory))
     yield _section(f"Input shapes of operators{several}", _table(profile.input_shapes))
     yield _section(f"Meanwhile{several}", _table(_spelled(profile.counters)))
+
+
+def _longest_first(found: Table) -> Table:
+    return _chosen(found, np.argsort(-found["time"], kind="stable"))
 
 
 def _devices(profile: Profile) -> str:
@@ -111,7 +115,8 @@ def _means(profile: Profile) -> str:
         mean = float(profile.phases[name].mean())
         if mean:
             box = f'<td><div class=bar style="width:{mean / total * 300:.1f}px;background:{colour}"></div></td>'
-            cells.append(f"<tr><td class=l>{name}</td><td>{number(mean)}</td><td>{share(mean / total)}</td>{box}</tr>")
+            label = profile.rest if name == "other" else name
+            cells.append(f"<tr><td class=l>{label}</td><td>{number(mean)}</td><td>{share(mean / total)}</td>{box}</tr>")
     return f"<table><tr><th class=l>phase<th>ms a step<th>share<th></tr>{''.join(cells)}</table>"
 
 

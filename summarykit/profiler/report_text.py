@@ -64,8 +64,7 @@ def _phases(profile: Profile) -> Iterator[str]:
     yield "\nphases, ms a step"
     means = {name: float(profile.phases[name].mean()) for name in (*SHOWN, "other")}
     classic = {name: float(profile.classic[name].mean()) for name in ("iteration_interval", "fp_and_bp", "tail")}
-    if classic["fp_and_bp"] and not means["forward"] + means["backward"]:    # a device that does not tell them apart
-        means["forward, backward, other"] = means.pop("other")
+    means[profile.rest] = means.pop("other")
     if any(means[name] for name in SHOWN):
         rows = [[name, number(mean), share(mean / total), bar(mean / total)] for name, mean in means.items() if mean]
         yield from sheet(("<", "", "", "<"), rows)

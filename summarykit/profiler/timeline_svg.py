@@ -10,7 +10,7 @@ import numpy as np
 from summarykit.profiler.analysis.nesting import Nesting
 from summarykit.profiler.analysis.parts import cut, on
 from summarykit.profiler.analysis.profile import Profile
-from summarykit.profiler.recording import Category, Spans
+from summarykit.profiler.recording import Category, Spans, Table
 from summarykit.shapes import Array, Ints
 
 WIDTH, ROW, LEFT = 1060, 15, 190
@@ -61,8 +61,9 @@ def picture(profile: Profile) -> str:
 
 
 def _window(profile: Profile) -> tuple[int, int]:
-    """The steps in the middle; where there are none everything, or of very many spans some in the middle."""
-    steps = profile.steps
+    """Steps in the middle of those of which something is known; without steps everything, or of very many spans some in the middle."""
+    known = profile.split["other"] < profile.split["total"]
+    steps = Table({name: column[known] if known.any() else column for name, column in profile.steps.items()})
     if not steps.rows:
         starts, ends = cut(profile.recording.spans, profile.window)
         return int(starts[len(starts) // 2]), int(ends[len(ends) // 2])

@@ -117,6 +117,7 @@ def test_a_device_whose_log_ends_before_the_training_is_said():
     report = analyse(recording(spans, [(step, step * 10, step * 10 + 10) for step in range(8)], lanes=(HOST, DEVICE)))
     assert "only 3 of 8 steps have something recorded of a device" in str(report)
     assert "Only 3 of 8 steps have something recorded of a device" in report.to_html()
+    assert report.to_html().partition("Timeline")[2].partition("</svg>")[0].count(">kernel: ") == 3    # the steps that have some are drawn
     whole = analyse(recording(spans, [(step, step * 10, step * 10 + 10) for step in range(3)], lanes=(HOST, DEVICE)))
     assert "have something recorded" not in str(whole) + whole.to_html()
 

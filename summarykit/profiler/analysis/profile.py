@@ -91,6 +91,12 @@ class Profile:
         ran = sum(self.split[name] for name in ("kernel", "memcpy", "memset", "communication"))
         return int(np.count_nonzero(ran))
 
+    @property
+    def rest(self) -> str:
+        """What the phase ``other`` is to be called: there are devices that do not tell forward and backward apart."""
+        told = self.phases["forward"].any() or self.phases["backward"].any()
+        return "other" if told or not self.classic["fp_and_bp"].any() else "forward, backward, other"
+
     @cached_property
     def causes(self) -> Table:
         """What each of the usual steps waits for and need not; see ``causes.causes``."""
