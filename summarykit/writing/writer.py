@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from time import monotonic, time
 from typing import Any
 
-from summarykit.formats.scalars import ScalarEncoder
 from summarykit.kinds.fence import FENCE
 from summarykit.kinds.transfers import TRANSFERS
 from summarykit.shapes import Array
 from summarykit.writing import lifecycle
 from summarykit.writing.buffer import Buffer
 from summarykit.writing.delivery import Delivery
+from summarykit.writing.durable import Durable
 from summarykit.writing.executor import Executor, InlineExecutor
-from summarykit.writing.flat import WIDTH, columns
+from summarykit.writing.flat import WIDTH
 from summarykit.writing.job import Task
 from summarykit.writing.options import WriterOptions
 from summarykit.writing.output import Output
 from summarykit.writing.process import executor_for
 from summarykit.writing.request import Request
+from summarykit.writing.scalars import ScalarWriter
 from summarykit.writing.stats import Stats
 
 PATIENCE = 5.0
 """Seconds that ``flush`` and ``close`` wait without seeing progress."""
-
-SYNC_SECS = 30.0
-"""Seconds between two background syncs to the disk."""
 
 _REST_SECS = 1.0    # so long, at most, a writer with nothing in hand takes no turn
 
@@ -53,7 +49,7 @@ class Writer:
         self.stats = Stats(str(self.options.directory))
         self.buffer = Buffer(self.options.on_full, self._attend, lifecycle.pump().wake)
         self._output = Output(self.options, self.stats, self._failed)
-        self._encoder = ScalarEncoder([layout.scalar_field for layout in self._output.formats])
+        self._scalars = ScalarWriter(self._output, self.stats)
         self._delivery = Delivery(self.options, self._output, self.stats)
         self._executor: Executor = executor_for(self.options, lifecycle.pump().wake, self.stats.say)
         self._requests: deque[Request] = deque()
@@ -64,8 +60,7 @@ class Writer:
         self._given_up = False
         self._at_rest = False
         self._rest_until = 0.0
-        self._synced_at = monotonic()
-        self._synced_bytes = 0
+        self._durable = Durable(self.stats, lifecycle.syncer(), self._output.unsynced)
 
     # --- for callers
 
@@ -216,14 +211,15 @@ class Writer:
                 request.position = self.buffer.end()
         flat, tasks = self.buffer.take()
         if flat:
-            self._write_scalars(flat)
+            self._scalars.write(flat)
         for task in tasks:
             self._executor.submit(task)
         self._deliver()
         self._at_rest = self._executor.submitted == self._executor.completed and not self._output.behind_since
         self._rest_until = monotonic() + _REST_SECS
         self._delivery.lineage.beat()
-        self._sync_now_and_then()
+        if not self._direct:
+            self._durable.beat()
         behind = [request for request in requests if not self._answer(request)]
         if self.ended:
             return self._dismiss_late_comers()
@@ -231,26 +227,6 @@ class Writer:
 
     def _hurry(self) -> bool:
         return bool(len(self.buffer) or self._requests) if self._direct else self.buffer.crowded()
-
-    def _write_scalars(self, flat: list[Any]) -> None:
-        """Encode and write; what fails is tried again in halves, so that one bad value costs itself alone."""
-        try:
-            batch = columns(flat)
-            chunks = self._encoder.encode(batch)
-        except Exception as error:  # noqa: BLE001  such as a MemoryError, where half as much may do
-            self._write_in_halves(flat, error)
-            return
-        if len(batch):
-            self.stats.watch(batch)
-            self._output.write(chunks, len(batch))
-
-    def _write_in_halves(self, flat: list[Any], error: Exception) -> None:
-        if len(flat) == WIDTH:
-            self.stats.drop(f"scalar: {type(error).__name__}", detail=f"{flat[0]!r}: {error}")
-            return
-        half = len(flat) // (2 * WIDTH) * WIDTH
-        self._write_scalars(flat[:half])
-        self._write_scalars(flat[half:])
 
     def _deliver(self) -> None:
         """Write what the executor has done, and let it know once that is in the file (or, where the disk is full, not to be waited for)."""
@@ -287,7 +263,7 @@ class Writer:
         self._delivery.lineage.close()
         self.ended = True
         nobody_left = lifecycle.pump().dismiss(self)
-        lifecycle.syncer().ask(partial(self._sync, unsynced), by_me=nobody_left)
+        self._durable.sync(unsynced, by_me=nobody_left)
 
     def _dismiss_late_comers(self) -> bool:
         """What other threads recorded, or asked for, while the files were closed."""
@@ -300,20 +276,3 @@ class Writer:
 
     def _failed(self, error: OSError) -> None:
         self.failure = error
-
-    def _sync_now_and_then(self) -> None:
-        now = monotonic()
-        if now - self._synced_at < SYNC_SECS or self._synced_bytes == self.stats.bytes or self._direct:
-            return
-        self._synced_at, self._synced_bytes = now, self.stats.bytes
-        lifecycle.syncer().ask(partial(self._sync, self._output.unsynced()))
-
-    def _sync(self, descriptors: list[int]) -> None:
-        try:
-            for fd in descriptors:
-                os.fsync(fd)
-        except OSError as error:
-            self.stats.say(("sync", error.errno), "cannot sync to the disk (%s); training goes on", error)
-        finally:
-            for fd in descriptors:
-                os.close(fd)
