@@ -25,7 +25,7 @@ BEGINNING = 10    # steps that the medians leave out: a long training has them o
 
 
 def measure(contestant: Any, directory: str, steps: int, values: float) -> dict[str, Any]:
-    """Steps without a writer, then as many with one that records everything in each."""
+    """Steps without a writer, as many with a bare copy, then with one that records everything in each."""
     drawn = np.random.default_rng(0)
     parameters = [drawn.normal(size=max(1, round(size * values))).astype(np.float32) for size in SIZES]
     model = [(f"layer{place}/weight", contestant.Writer.array(each)) for place, each in enumerate(parameters)]
@@ -33,6 +33,7 @@ def measure(contestant: Any, directory: str, steps: int, values: float) -> dict[
     picture = contestant.Writer.picture(drawn.integers(0, 255, (SIDE, SIDE, 3), np.uint8))
     work = calibrated()
     alone = loop(work, lambda step: None, steps)
+    copying = loop(work, copier(parameters), steps)
     meters.forget_peak()
     memory, watch = meters.resident(), Stopwatch()
     writer = contestant.Writer(directory)
@@ -43,8 +44,10 @@ def measure(contestant: Any, directory: str, steps: int, values: float) -> dict[
     late = slice(min(BEGINNING, steps - 1), None)
     pace, base = median(step for step, _ in steps_taken[late]), median(step for step, _ in alone)
     thread = median(thread for _, thread in steps_taken[late])
+    bare = median(thread for _, thread in copying[late])
     busy = sum(step - thread for step, thread in alone)    # of the work itself, which costs the same beside the recording
-    return {"thread": thread, "slower": max(0.0, pace / base - 1), "tree": max(0.0, whole.tree - busy) / steps, "added": added}
+    tree = max(0.0, whole.tree - busy) / steps
+    return {"thread": thread, "bare": bare, "slower": max(0.0, pace / base - 1), "tree": tree, "added": added}
 
 
 def calibrated() -> Callable[[], None]:
@@ -60,6 +63,17 @@ def calibrated() -> Callable[[], None]:
     work(100)
     repeats = max(1, round(100 * WORK_SECS / (time.perf_counter() - begun)))
     return lambda: work(repeats)
+
+
+def copier(arrays: list[Any]) -> Callable[[int], None]:
+    """What no library that copies in the call can do without: the same bytes, into memory that is there already."""
+    rooms = [np.zeros_like(each) for each in arrays]
+
+    def copy(_: int) -> None:
+        for room, array in zip(rooms, arrays, strict=True):
+            np.copyto(room, array)
+
+    return copy
 
 
 def loop(work: Callable[[], None], record: Callable[[int], None], steps: int) -> list[tuple[float, float]]:
@@ -85,6 +99,7 @@ def rows(options: Options) -> tuple[list[Row], list[str]]:
         Row(f"the same: how much slower a step of {WORK_SECS * 1e3:g} ms becomes, %", results.figures("slower", 100), "mixed_step.py"),
         Row("the same: all processes, CPU ms a step", results.figures("tree", 1e3), "mixed_step.py"),
         Row("the same: memory added, MB", results.figures("added", 1e-6), "mixed_step.py"),
+        Row("a bare copy of these values, in the same run: training thread, CPU ms", results.figures("bare", 1e3), "mixed_step.py"),
     ], [f"mixed_step.py: medians leave out the first {BEGINNING} steps; the step's own work needs one core and no Python lock"]
 
 

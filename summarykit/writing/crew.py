@@ -9,48 +9,38 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
-from functools import partial
 
-from summarykit.kinds.memory import LEAST_LENT
-from summarykit.shapes import Array
 from summarykit.writing.executor import Outcome
 from summarykit.writing.hired import Hired
 from summarykit.writing.job import Task
-from summarykit.writing.messages import Do, Done, Place, pack
+from summarykit.writing.messages import Done
 from summarykit.writing.options import WriterOptions
-from summarykit.writing.rings import Rings
+from summarykit.writing.staff import Staff
 from summarykit.writing.vacancies import Vacancies
 
 _CRASHES = {getattr(signal, name, None) for name in ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT")}    # Windows has not all of them
 
 
-class Crew:
+class Crew(Staff):
     """What the pump calls: ``offer``, ``post``, ``settle``, and what it looks into: ``done``, ``returned``. All else runs in a thread.
 
     Attributes:
         done: outcomes, to be taken.
         returned: tasks that came back undone, with their numbers, to be taken.
-        rings: the memory that the workers read.
         arrivals: how many workers have become ready so far.
-        short: a task was refused for want of room in a ring.
     """
 
     def __init__(self, options: WriterOptions, notify: Callable[[], None], say: Callable[..., None]) -> None:
         """Prepare ``options.num_process`` workers; ``notify`` is called when something is done or came back, ``say`` warns once by key."""
+        super().__init__(say)
         self.done: deque[tuple[int, Outcome]] = deque()
         self.returned: deque[tuple[int, Task]] = deque()
-        self.rings = Rings(lambda: self._hired, say)
         self.arrivals = 0
-        self.short = False
         self._options = options
         self._notify = notify
         self._say = say
-        self._hired: list[Hired] = []
         self._vacancies = Vacancies(options.num_process)
         self._closing = False
-        self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
-        self._lock = threading.RLock()
         self._thread = threading.Thread(target=self._run, name="summarykit-crew", daemon=True)
 
     # --- for the pump
@@ -62,42 +52,6 @@ class Crew:
         except RuntimeError:
             return False
         return True
-
-    def offer(self, number: int, task: Task, *, now: bool) -> bool:
-        """Give a task to a worker; False where there is none, or it cannot be given away.
-
-        Args:
-            number: its place among all tasks.
-            task: what to do.
-            now: False where it is done here, and a worker shall only know of it in case this process dies.
-        """
-        with self._lock:
-            free = [each for each in self._hired if each.ready]
-            if not free:
-                return False
-            memory: list[Array] = []
-            try:
-                content, places = pack(task, partial(self._locate, memory=memory, copy=now))
-            except Exception:  # noqa: BLE001  such as a value on a device, or a class of the user's own
-                return False
-            min(free, key=lambda each: each.load).order(Do(number, content, places, now), task, (task, memory))
-            return True
-
-    def post(self) -> None:
-        """Send what was offered and settled."""
-        with self._lock:
-            for each in self._hired:
-                if each.ready:
-                    each.post()
-            if any(each.channel.waiting for each in self._hired) or self.rings.too_small() or self.rings.cold:
-                self.wake()
-
-    def settle(self, before: int) -> None:
-        """All tasks of lower numbers are in the file."""
-        with self._lock:
-            for each in self._hired:
-                each.settle(before)
-        self.post()
 
     def close(self) -> None:
         """Dismiss the workers."""
@@ -115,12 +69,6 @@ class Crew:
             os.close(wake)
         for held in (self._hired, self.done, self.returned):
             held.clear()    # the parent's thread does not end here, and would keep them
-
-    def wake(self) -> None:
-        """Let the thread look after everything at once."""
-        with self._lock, suppress(OSError):
-            if self._wake >= 0:
-                os.eventfd_write(self._wake, 1)
 
     # --- in the thread
 
@@ -250,17 +198,3 @@ class Crew:
             os.close(self._wake)
             self._wake = -1
         self._notify()
-
-    # --- for `pack`
-
-    def _locate(self, data: memoryview, memory: list[Array], *, copy: bool) -> Place | None:
-        """Where a buffer lies in a ring; a large one that does not is copied there, a small one travels in the message."""
-        place = self.rings.locate(data)
-        if place is not None or data.nbytes < LEAST_LENT:
-            return place
-        lent = self.rings.copy(data) if copy else None
-        if lent is None:
-            self.short = copy
-            raise BufferError("no room in the ring")
-        memory.append(lent)
-        return self.rings.locate(lent.data)

@@ -57,9 +57,6 @@ record.add_value("histogram", "warm", parameters[-1]); record.record(0)
 executor = record._writer._executor
 while not (executor._crew and executor._crew.arrivals):
     time.sleep(0.01)
-executor._crew.fit(2 * sum(map(len, parameters)) * 4)    # a ring that grows in the middle is no matter of a quarter of a second
-while executor._crew._too_small():
-    time.sleep(0.01)
 def beat():
     while True:
         os.write(journal, entry.pack(b"c", 0, 0, 0.0, time.monotonic()))

@@ -187,6 +187,23 @@ def test_a_ring_that_is_too_small_grows_and_nothing_is_lost(bench):
     assert some.outcomes[0].records
 
 
+def test_no_value_waits_for_the_pages_of_a_larger_ring(bench, monkeypatch):
+    """While they are touched the worker has the values already: were this process killed now, it would write them."""
+    some = bench().start_workers()
+    touched = threading.Event()
+    monkeypatch.setattr(rings.Ring, "populate", lambda _: touched.wait(LIMIT))
+    arrays = values(5, 3_000_000)
+    for step, array in enumerate(arrays):
+        some.put("histogram", array, step)
+    some.outcomes += some.executor.outcomes()
+    (worker,) = some.crew._hired
+    assert len(some.crew.rings) > 1
+    assert worker.known.keys() >= set(range(1, 1 + len(arrays)))
+    touched.set()
+    expect(some, "histogram", arrays)
+    assert all(outcome.records for outcome in some.outcomes)
+
+
 def test_small_totals_stay_in_the_thread(tmp_path):
     """A short job of ten histograms of a million values pays for no process."""
     some = Bench(tmp_path)
