@@ -10,7 +10,7 @@ per varying column (see ``affine``).
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,8 +23,10 @@ from summarykit.formats.crc_table import UInt32
 from summarykit.formats.scalar_event import EXACT_VALUE, number_key, records
 from summarykit.shapes import Floats, Ints
 
+FEW = 24
+"""Records below which one by one is cheaper than the matrix."""
+
 _LONGEST_TAG = 200    # bytes; a longer one is encoded alone, so that it does not widen every row of the matrix
-_FEW = 24             # below so many records, one by one is cheaper than the matrix
 
 Rows = NDArray[np.uint8]
 
@@ -93,7 +95,7 @@ class ScalarEncoder:
         """Frame a batch, in its order: one chunk per format."""
         if not len(batch):
             return [EMPTY for _ in self.number_fields]
-        ids = None if len(batch) < _FEW else self._look_up(batch.tags)
+        ids = None if len(batch) < FEW else self._look_up(batch.tags)
         if ids is None:
             return one_by_one(self.number_fields, batch)
         return self._by_matrix(ids, batch)
@@ -138,8 +140,15 @@ class ScalarEncoder:
 
 def one_by_one(number_fields: Sequence[int], batch: ScalarBatch) -> list[Chunk]:
     """Frame a batch the plain way: one chunk per format."""
-    columns = batch.steps.tolist(), batch.wall_times.tolist(), batch.values.tolist()
-    rows = [records(number_fields, tag.encode(), *rest) for tag, *rest in zip(batch.tags, *columns, strict=True)]
+    return few(number_fields, batch.tags, batch.steps.tolist(), batch.wall_times.tolist(), batch.values.tolist())
+
+
+def few(
+    number_fields: Sequence[int], tags: Sequence[str], steps: Iterable[int], wall_times: Iterable[float], values: Iterable[float]
+) -> list[Chunk]:
+    """The same from plain Python numbers: where there are few, they should not become arrays."""
+    columns = zip(tags, steps, wall_times, values, strict=True)
+    rows = [records(number_fields, tag.encode(), step, wall_time, value) for tag, step, wall_time, value in columns]
     ends = running([len(row[0]) for row in rows])
     return [Chunk([b"".join(column)], ends) for column in zip(*rows, strict=True)]
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from summarykit.formats.scalars import ScalarEncoder
+from summarykit.formats.chunk import Chunk
+from summarykit.formats.scalars import FEW, ScalarEncoder, few
 from summarykit.writing.flat import WIDTH, columns
 from summarykit.writing.output import Output
 from summarykit.writing.stats import Stats
@@ -22,14 +24,24 @@ class ScalarWriter:
     def write(self, flat: list[Any]) -> None:
         """Write scalars (as in ``writing.flat``)."""
         try:
-            batch = columns(flat)
-            chunks = self._encoder.encode(batch)
+            chunks = self._few(flat) if len(flat) < WIDTH * FEW else self._many(flat)
         except Exception as error:  # noqa: BLE001  such as a MemoryError, where half as much may do
             self._write_in_halves(flat, error)
             return
-        if len(batch):
-            self._stats.watch(batch)
-            self._output.write(chunks, len(batch))
+        self._output.write(chunks, len(flat) // WIDTH)
+
+    def _few(self, flat: list[Any]) -> list[Chunk]:
+        tags, values, steps = flat[0::WIDTH], list(map(float, flat[1::WIDTH])), flat[2::WIDTH]
+        chunks = few(self._encoder.number_fields, tags, steps, flat[3::WIDTH], values)
+        if not all(map(math.isfinite, values)):
+            self._stats.watch(columns(flat))
+        return chunks
+
+    def _many(self, flat: list[Any]) -> list[Chunk]:
+        batch = columns(flat)
+        chunks = self._encoder.encode(batch)
+        self._stats.watch(batch)
+        return chunks
 
     def _write_in_halves(self, flat: list[Any], error: Exception) -> None:
         if len(flat) == WIDTH:

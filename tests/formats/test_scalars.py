@@ -28,7 +28,7 @@ def batch(rows, tags):
     )
 
 
-@given(st.lists(ROWS, min_size=scalars._FEW, max_size=120), st.lists(TAGS, min_size=1, max_size=10, unique=True))
+@given(st.lists(ROWS, min_size=scalars.FEW, max_size=120), st.lists(TAGS, min_size=1, max_size=10, unique=True))
 def test_matrix_equals_one_by_one(rows, tags):
     some = batch(rows, tags)
     for number_field, by_matrix in zip((3, 2, 5), ScalarEncoder([3, 2, 5]).encode(some), strict=True):
