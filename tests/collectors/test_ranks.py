@@ -73,7 +73,7 @@ def test_a_rank_that_records_nothing_leaves_no_directory(directory):
 
 
 DISTRIBUTED = """
-import sys, torch
+import os, sys, torch
 from summarykit import Loop, SummaryCollector
 directory, meet, rank = sys.argv[1], sys.argv[2], int(sys.argv[3])
 collector = SummaryCollector(directory, 1, ranks="machine")    # before anybody can know the rank
@@ -87,7 +87,9 @@ with Loop(net, optimizer, torch.ones(3, 4, 2), 1, collector, network=net.module)
         loss.backward()
         optimizer.step()
         loop.report(loss=loss)
+torch.distributed.barrier()
 torch.distributed.destroy_process_group()
+os._exit(0)    # PyTorch's own threads now and then abort a process that ends while they do
 """
 
 

@@ -211,7 +211,7 @@ def test_what_is_no_optimizer_is_refused():
 
 
 RANK = """
-import sys, torch
+import os, sys, torch
 from testkit.training import Journal
 from summarykit.integrations.torch import SummaryCollector, watch
 rank = int(sys.argv[1])
@@ -222,7 +222,10 @@ with watch(model, optimizer, [SummaryCollector("summary", 1), SummaryCollector("
     for _ in range(2):
         model(torch.ones(1, 2)).sum().backward()
         optimizer.step()
-print(rank, journal.fields["device_number"], type(journal.fields["network"]).__name__)
+print(rank, journal.fields["device_number"], type(journal.fields["network"]).__name__, flush=True)
+torch.distributed.barrier()
+torch.distributed.destroy_process_group()
+os._exit(0)    # PyTorch's own threads now and then abort a process that ends while they do
 """
 
 

@@ -13,7 +13,7 @@ import sys
 import pytest
 
 pytestmark = pytest.mark.slow
-RANKS, TRIES = 4, 8
+RANKS, TRIES = 4, 5
 
 
 def named(checkout, place: str, rank: int) -> list[int]:
