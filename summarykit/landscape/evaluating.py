@@ -16,6 +16,7 @@ import numpy as np
 
 from summarykit.landscape.models import Evaluation, LandscapeModel, model_of
 from summarykit.landscape.plane import Plane
+from summarykit.notices import Notices
 from summarykit.shapes import Floats
 
 
@@ -91,6 +92,7 @@ class Workshop:
     def _plane_for(self, task: Task) -> Plane:
         if self._plane is None or self._plane[:2] != (task.maker, task.plane):
             self._plane = task.maker, task.plane, Plane(Path(task.plane))
+            _tell_of_missing(self._model_for(task), self._plane[2])
         return self._plane[2]
 
 
@@ -126,11 +128,19 @@ class _Workshops(threading.local):
 
 
 _workshops = _Workshops()
+_notices = Notices()
 
 
 def measure(task: Task, points: Floats) -> Measured:
     """Measure points in a worker, whose model stays ready for the next ones."""
     return _workshops.mine.measure(task, points)
+
+
+def _tell_of_missing(model: LandscapeModel, plane: Plane) -> None:
+    missing = [name for name in model.weights.state() if name not in plane.centre]
+    if missing:
+        message = "landscape: the checkpoints have no %s: there the model keeps what callback_fn gave it"
+        _notices.once(("missing", *missing), message, ", ".join(missing[:10]))
 
 
 def _seed(seed: int) -> None:

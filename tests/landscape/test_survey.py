@@ -267,6 +267,12 @@ def test_a_checkpoint_of_another_model_is_refused(run):
         computed(run)
 
 
+def test_what_the_checkpoints_do_not_have_is_said_once(run, caplog):
+    network = {**surfaces.parameters(0), "bias of mine": np.ones(3)}
+    computed(run, lambda: (network, network, [np.ones(2)], {"Loss": network_metric}))
+    assert caplog.text.count("the checkpoints have no bias of mine: there the model keeps what callback_fn gave it") == 1
+
+
 def test_damaged_metadata_are_named(run):
     file = run / "ckpt_dir" / "train_metadata.json"
     file.write_text(json.dumps({"unit": "step"}))
