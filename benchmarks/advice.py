@@ -4,7 +4,8 @@
 
 Each fault is put into a loop that is healthy without it; the loop is recorded, the advice is followed, and the loop is recorded again, in
 turn. Faults are sleeps where a real program would wait (for a disk, a device, a slow terminal), real collections of real garbage, and small
-batches, so that the machine's own noise is small beside them. Columns: what the advice promised and what was gained, in ms a step.
+batches, so that the machine's own noise is small beside them. Columns: what the advice promised and what was gained, in ms a step, and
+what the training waited for a processor meanwhile, since other programs had them (on Linux).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import mean, median
 from typing import Any, ClassVar
 
@@ -54,6 +56,21 @@ class Setting:
     pause: int = 0
     batch: int = 16
     small: bool = False
+
+
+@dataclass(frozen=True)
+class Window:
+    """A recording.
+
+    Attributes:
+        report: of the profiler.
+        slept: ms that loading a batch slept.
+        waited: ms a step that the training waited for a processor.
+    """
+
+    report: Report
+    slept: float
+    waited: float
 
 
 class SlowTerminal(logging.Handler):
@@ -94,7 +111,7 @@ def synchronize(seconds: float) -> None:
     time.sleep(seconds)
 
 
-def torch_loop(setting: Setting, directory: str, steps: int) -> Report:
+def torch_loop(setting: Setting, directory: str, steps: int) -> Window:
     """A small network of convolutions, or two layers, and a DataLoader."""
     import torch
 
@@ -125,7 +142,7 @@ def torch_loop(setting: Setting, directory: str, steps: int) -> Report:
         torch.cuda.synchronize = original
 
 
-def numpy_loop(setting: Setting, directory: str, steps: int) -> Report:
+def numpy_loop(setting: Setting, directory: str, steps: int) -> Window:
     """A regression whose data come from a generator."""
     import numpy as np
 
@@ -147,7 +164,7 @@ def numpy_loop(setting: Setting, directory: str, steps: int) -> Report:
         return recorded(setting, directory, (ahead.map if setting.workers else map)(load, range(steps)), train)
 
 
-def recorded(setting: Setting, directory: str, batches: Iterable[Any], train: Callable[[Any], None]) -> Report:
+def recorded(setting: Setting, directory: str, batches: Iterable[Any], train: Callable[[Any], None]) -> Window:
     """Train with a profiler."""
     logger, handler = logging.getLogger("a training"), SlowTerminal(setting.logging)
     logger.propagate, logger.handlers, logger.level = False, [handler], logging.INFO
@@ -156,17 +173,27 @@ def recorded(setting: Setting, directory: str, batches: Iterable[Any], train: Ca
     kept = [[place] for place in range(setting.pause)]
     profiler = Profiler(directory, start_profile=False)
     with profiler, Loop(train_dataset=batches) as loop:
+        waited = waited_for_processor()
         for batch in loop.steps():
             train(batch)
             if setting.logging:
                 logger.info("step %d", loop.step)
             if kept:
                 gc.collect()
+        waited = waited_for_processor() - waited
     gc.unfreeze()
-    return profiler.analyse()
+    return Window(profiler.analyse(), median(Sleepy.slept or [0.0]) * 1e3, waited / loop.step * 1e3)
 
 
-Train = Callable[[Setting, str, int], Report]
+def waited_for_processor() -> float:
+    """Seconds that this thread could have run and did not, since others did; 0 where the system does not tell."""
+    try:
+        return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
+    except OSError:
+        return 0.0
+
+
+Train = Callable[[Setting, str, int], Window]
 LOOPS: dict[str, Train] = {"torch": torch_loop, "numpy": numpy_loop}
 
 
@@ -191,11 +218,12 @@ def followed(setting: Setting, fault: str, advice: Any) -> Setting:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one fault; ms a step, ``promised`` is NaN where the advice did not speak."""
+    """What came of one fault; ms a step, ``promised`` is NaN where the advice did not speak; ``waited`` is the most of its windows."""
 
     fault: str
     promised: float
     gained: float
+    waited: float
 
 
 def outcomes(loop: str, faults: Sequence[str], setting: Setting, rounds: int = ROUNDS, steps: int = STEPS) -> Iterator[Outcome]:
@@ -206,37 +234,34 @@ def outcomes(loop: str, faults: Sequence[str], setting: Setting, rounds: int = R
     train, steps = LOOPS[loop], steps * (MORE if setting.small else 1)
     found = [list(_round(train, faults, setting, steps)) for _ in range(rounds)]
     for fault, pairs in zip(faults, zip(*found, strict=True), strict=True):
-        promised, gained = (median(values) for values in zip(*pairs, strict=True))
-        yield Outcome(fault, promised, gained)
+        promised, gained = (median(getattr(pair, name) for pair in pairs) for name in ("promised", "gained"))
+        yield Outcome(fault, promised, gained, max(pair.waited for pair in pairs))
 
 
-@dataclass(frozen=True)
-class Window:
-    """A recording: its report, and ms that loading a batch slept."""
-
-    report: Report
-    slept: float
-
-
-def _round(train: Train, faults: Iterable[str], setting: Setting, steps: int) -> Iterator[tuple[float, float]]:
+def _round(train: Train, faults: Iterable[str], setting: Setting, steps: int) -> Iterator[Outcome]:
     before = _window(train, setting, steps)
     for fault in faults:
         found = next((advice for advice in before.report.advice if advice.rule in RULES[fault]), None)
         if found is None:
-            yield float("nan"), float("nan")
+            yield Outcome(fault, float("nan"), float("nan"), before.waited)
             continue
         after = _window(train, followed(setting, fault, found), steps)
-        yield found.gain_ms, _tiny(setting, before, after) if fault == "batch" else _mean(before.report) - _mean(after.report)
+        gained = _tiny(setting, before, after) if fault == "batch" else _mean(before, fault) - _mean(after, fault)
+        yield Outcome(fault, found.gain_ms, gained, max(before.waited, after.waited))
 
 
 def _window(train: Train, setting: Setting, steps: int) -> Window:
     with tempfile.TemporaryDirectory() as directory:
-        return Window(train(setting, directory, steps), median(Sleepy.slept or [0.0]) * 1e3)
+        return train(setting, directory, steps)
 
 
-def _mean(report: Report) -> float:
-    """Milliseconds of a usual step, as the advice has them; not the median: some faults are not in every step."""
-    return mean(report.profiles[0].usual["duration"].tolist())
+def _mean(window: Window, fault: str) -> float:
+    """Milliseconds of a usual step, as the advice has them; not the median: some faults are not in every step.
+
+    A training that sleeps is given a processor at once, one that computes must share it: so where a fault is a sleep, what is waited for a
+    processor is not counted. What computes, as collecting garbage does, takes the longer with it as without.
+    """
+    return mean(window.report.profiles[0].usual["duration"].tolist()) - (window.waited if fault in SLEEPS else 0.0)
 
 
 def _tiny(setting: Setting, before: Window, after: Window) -> float:
@@ -254,7 +279,7 @@ def _without(window: Window, causes: list[str]) -> float:
 def false_alarms(loop: str, steps: int = 2 * STEPS) -> list[str]:
     """What the advice says of the healthy loop, but for what it says of a machine that others use, too."""
     with tempfile.TemporaryDirectory() as directory:
-        return [advice.rule for advice in LOOPS[loop](Setting(), directory, steps).advice if advice.rule != "host_saturated"]
+        return [advice.rule for advice in LOOPS[loop](Setting(), directory, steps).report.advice if advice.rule != "host_saturated"]
 
 
 def main() -> None:
@@ -267,8 +292,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     draw, close, told = random.Random(options.seed), 0, 0
-    print("| loop | faults | followed | promised, ms | gained, ms | promised / gained |")
-    print("|---|---|---|---:|---:|---:|")
+    print("| loop | faults | followed | promised, ms | gained, ms | promised / gained | waited, ms |")
+    print("|---|---|---|---:|---:|---:|---:|")
     for loop in options.loop or LOOPS:
         known = [name for name in RULES if loop == "torch" or name != "batch"]
         for number in range(options.draws):
@@ -276,9 +301,9 @@ def main() -> None:
             for found in outcomes(loop, faults, drawn(faults, draw), options.rounds, options.steps):
                 ratio = found.promised / found.gained
                 told, close = told + 1, close + (abs(ratio - 1) <= 0.25)
-                figures = f"{found.promised:.2f} | {found.gained:.2f} | {ratio:.2f}"
+                figures = f"{found.promised:.2f} | {found.gained:.2f} | {ratio:.2f} | {found.waited:.1f}"
                 print(f"| {loop} | {' + '.join(faults)} | {found.fault} | {figures} |", flush=True)
-        print(f"| {loop} | none | | {', '.join(false_alarms(loop, 2 * options.steps)) or 'nothing to gain'} | | |", flush=True)
+        print(f"| {loop} | none | | {', '.join(false_alarms(loop, 2 * options.steps)) or 'nothing to gain'} | | | |", flush=True)
     print(f"\n{close} of {told} promises within 25 % of what was gained")
 
 

@@ -12,7 +12,7 @@ def test_a_draw_gets_its_line(checkout):
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment)
     header, rule, row, healthy, _, verdict = done.stdout.splitlines()
-    assert header.count("|") == rule.count("|") == row.count("|") == healthy.count("|") == 7, done.stderr
+    assert header.count("|") == rule.count("|") == row.count("|") == healthy.count("|") == 8, done.stderr
     assert row.startswith("| numpy | ")
     assert healthy.startswith("| numpy | none | ")
     assert verdict.endswith(" of 1 promises within 25 % of what was gained")
