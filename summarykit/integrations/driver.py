@@ -80,8 +80,9 @@ class Driver:
             **fields: fields of ``CallbackParams``: ``network``, ``optimizer``, ``train_dataset``, ``epoch_num`` (epochs to run),
                 ``batch_num`` (steps per epoch; by default the data set's length) … and these: ``last_step_num`` (the step that will be
                 the last, where the framework knows), ``loss_kind`` (what a reported ``loss`` is: ``"instant"``, ``"running_mean"``
-                or ``"window_mean"``; it is recorded with the lineage), ``hyper_parameters`` (settings by name, as the framework has them), ``framework`` (its name),
-                ``rank`` and ``device_number`` (of this process, and how many there are; by default they are found out).
+                or ``"window_mean"``: recorded with the lineage), ``hyper_parameters`` (settings by name, as the framework has them),
+                ``framework`` (its name), ``rank`` and ``device_number`` (of this process, and how many there are; by default they are
+                found out).
         """
         self.close()
         counts = {"cur_step_num": initial_step, "initial_step": initial_step}

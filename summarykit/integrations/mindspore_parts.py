@@ -27,12 +27,27 @@ class Loss:
 
 
 class OptimizerParameters(Parameter):
-    """Histograms of the parameters that the optimizer holds, under the names that it knows them by."""
+    """Histograms of the parameters that the optimizer holds, under the names that it knows them by.
+
+    They are copied in the call, since nothing of ours runs between a step's forward pass and its update.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        """See `Part`."""
+        super().__init__(*args)
+        self._of: Any = None
+        self._held: dict[str, Any] = {}
 
     def collect(self, params: CallbackParams, sink: Sink) -> None:
         """See `Part.collect`."""
-        held = {each.name: each for each in getattr(params.get("optimizer"), "parameters", ())}
-        super().collect(CallbackParams(params, network=held) if held else params, sink)
+        parameters = getattr(params.get("optimizer"), "parameters", ())
+        if parameters is not self._of:    # to tell its name takes a parameter several microseconds
+            self._of, self._held = parameters, {each.name: each for each in parameters}
+        super().collect(CallbackParams(params, network=self._held) if self._held else params, sink)
+
+    def end(self) -> None:
+        """See `Part.end`."""
+        self._of, self._held = None, {}
 
 
 class GroupRates(LearningRate):
