@@ -83,10 +83,10 @@ assert not list(Path().glob("rank_*"))    # what the compiler leaves where it fa
 
 
 def test_columns_stand_for_any_convolution(mindspore_python, run_script):
-    run_script(COLUMNS, python=mindspore_python, timeout=200).expect_success()
+    run_script(COLUMNS, python=mindspore_python, timeout=600).expect_success()
 
 
 def test_a_cell_is_called_as_a_graph_if_that_gives_the_same(mindspore_python, run_script, tmp_path):
     program = tmp_path / "program.py"    # MindSpore compiles what is in files
     program.write_text(CALLED)
-    run_script(program, python=mindspore_python, cwd=tmp_path, timeout=200).expect_success()
+    run_script(program, python=mindspore_python, cwd=tmp_path, timeout=600).expect_success()

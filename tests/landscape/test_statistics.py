@@ -102,7 +102,7 @@ np.testing.assert_allclose(found, float(loss(labels, net(images, training=False)
 def test_layers_of_keras(run_script, backend):
     if not (find_spec("keras") and find_spec(backend)):
         pytest.skip(f"could not import 'keras' or {backend!r}")
-    run_script(KERAS, env={"KERAS_BACKEND": backend}, timeout=120).expect_success()
+    run_script(KERAS, env={"KERAS_BACKEND": backend}, timeout=600).expect_success()
 
 
 MINDSPORE = """
@@ -142,4 +142,4 @@ for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
 
 @pytest.mark.slow
 def test_cells_of_mindspore(mindspore_python, run_script):
-    run_script(MINDSPORE, python=mindspore_python, timeout=200).expect_success()
+    run_script(MINDSPORE, python=mindspore_python, timeout=600).expect_success()

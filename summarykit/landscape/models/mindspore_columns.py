@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 _AT_ONCE = 1 << 24    # elements of the columns: 64 MB
-_CLEARLY = 3.0    # a slow convolution takes 15 times the columns' time, a fast one a third of it
+_CLEARLY = 6.0    # times a product of the same size: a slow convolution takes 25 to 45 times as long, a fast one as long
 
 
 class Replaced:
@@ -35,24 +34,27 @@ class Replaced:
 
 @cache
 def pay() -> bool:
-    """Whether columns are faster here: tried once in a process, on small cells; graphs are to be compiled meanwhile."""
+    """Whether columns are faster here: tried once in a process; graphs are to be compiled meanwhile."""
+    convolution, product = _seconds(16, 3), _seconds(16 * 3 * 3, 1)    # as many multiplications
+    return convolution > _CLEARLY * product
+
+
+def _seconds(channels: int, kernel: int) -> float:
+    """CPU time of a small convolution: of the shortest of three calls, after one that compiles."""
     mindspore = sys.modules["mindspore"]
-    cell, inputs = mindspore.nn.SequentialCell(mindspore.nn.Conv2d(16, 16, 3)), mindspore.ops.ones((16, 16, 16, 16))
-    as_it_is = _seconds(lambda: cell(inputs).asnumpy())
-    Replaced(cell)
-    cell.phase = "columns"
-    return as_it_is > _CLEARLY * _seconds(lambda: cell(inputs).asnumpy())
-
-
-def _seconds(call: Callable[[], Any]) -> float:
-    """CPU time of the shortest of three calls, after one that compiles."""
-    call()
+    cell, inputs = mindspore.nn.Conv2d(channels, 16, kernel), mindspore.ops.ones((16, channels, 16, 16))
+    cell(inputs).asnumpy()
     spent = []
     for _ in range(3):
         begun = time.process_time()
-        call()
+        cell(inputs).asnumpy()
         spent.append(time.process_time() - begun)
     return min(spent)
+
+
+def replaceable(cell: Any) -> bool:
+    """Whether columns can stand for anything in a cell."""
+    return any(_convolutions(each) for _, each in cell.cells_and_names())
 
 
 def _convolutions(cell: Any) -> list[tuple[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from summarykit.landscape.models.mindspore_columns import Replaced, pay
+from summarykit.landscape.models.mindspore_columns import Replaced, pay, replaceable
 from summarykit.notices import logger
 
 _SAME = 1e-4    # relative: rounding is far below
@@ -31,10 +31,14 @@ class Graphs:
 
     def prepare(self, batch: Sequence[Any]) -> None:
         """Try graphs with a batch: inputs of the first cell."""
-        if sys.modules["mindspore"].get_context("device_target") != "CPU":
+        mindspore = sys.modules["mindspore"]
+        if mindspore.get_context("device_target") != "CPU":
+            return
+        columns = any(map(replaceable, self._cells)) and _columns_pay()
+        if not columns and mindspore.get_context("mode") == mindspore.GRAPH_MODE:    # they are graphs already
             return
         wanted = _value(self._cells[0](*batch))
-        found = self._tried(batch)
+        found = self._tried(batch, columns)
         if isinstance(found, Exception) or not np.allclose(found, wanted, rtol=_SAME, atol=_SAME, equal_nan=True):
             logger.warning("landscape: the network is measured as it is, since a compiled graph gives %s, not %s", _short(found), wanted)
             self.back()
@@ -50,12 +54,11 @@ class Graphs:
             each.back()
         self._replaced, self._compiled = [], False
 
-    def _tried(self, batch: Sequence[Any]) -> Any:
+    def _tried(self, batch: Sequence[Any], columns: bool) -> Any:
         """What the first cell gives as a graph: a loss, or an exception."""
         before = _told()
         try:
-            with _compiling(self._cells[0]):
-                self._replaced = [Replaced(cell) for cell in self._cells] if pay() else []
+            self._replaced = [Replaced(cell) for cell in self._cells] if columns else []
             self._compiled = True
             return _value(self(self._cells[0], *batch))
         except Exception as error:    # noqa: BLE001  # the compiler raises anything; what is wrong with the cell itself was raised before
@@ -63,17 +66,31 @@ class Graphs:
             return error
 
 
+def _columns_pay() -> bool:
+    with _graph_mode():
+        return pay()
+
+
 @contextmanager
-def _compiling(cell: Any) -> Iterator[None]:
-    """Graph mode, and a name for the graph that no other call of the cell uses."""
+def _graph_mode() -> Iterator[None]:
     mindspore = sys.modules["mindspore"]
-    mode, phase = mindspore.get_context("mode"), cell.phase
+    mode = mindspore.get_context("mode")
     mindspore.set_context(mode=mindspore.GRAPH_MODE)
-    cell.phase = f"{phase} of a landscape"
     try:
         yield
     finally:
         mindspore.set_context(mode=mode)
+
+
+@contextmanager
+def _compiling(cell: Any) -> Iterator[None]:
+    """Graph mode, and a name for the graph that no other call of the cell uses."""
+    phase = cell.phase
+    cell.phase = f"{phase} of a landscape"
+    try:
+        with _graph_mode():
+            yield
+    finally:
         cell.phase = phase
 
 
