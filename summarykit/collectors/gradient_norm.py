@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from summarykit.collectors.network import named_gradients
+from summarykit.collectors.network import in_parts, named_gradients
 from summarykit.collectors.norms import norm
 from summarykit.collectors.part import Part, Sink
 from summarykit.collectors.postponed import Postponing
@@ -32,7 +32,12 @@ class GradientNorm(Part):
         self._norm = Postponing().norm if self.settings.fence else norm
         self._network: Any = None
         self._found: Any = None
+        self._in_parts = False
         self._hook = UpdateHook(self._take, self.notices)
+
+    def begin(self, params: CallbackParams, sink: Sink) -> None:
+        """Look whether it can be told at all."""
+        self._in_parts = in_parts(params.get("network"))
 
     def prepare(self, params: CallbackParams) -> None:
         """Wait for the update: many loops zero their gradients right behind it."""
@@ -56,6 +61,6 @@ class GradientNorm(Part):
 
     def _take(self) -> None:
         gradients = [gradient for _, gradient in named_gradients(self._network)]
-        self._found = self._norm(gradients)
+        self._found = None if self._in_parts else self._norm(gradients)
         if gradients and self._found is None:
             self.notices.once("sharded", "the gradients are sharded: their norm is not recorded, unless the loop reports it as %s", TAG)

@@ -42,6 +42,11 @@ def named_gradients(network: Any) -> Iterator[tuple[str, Any]]:
     yield from ((name, gradient) for name, gradient in found if gradient is not None)
 
 
+def in_parts(network: Any) -> bool:
+    """Whether each process holds a part of the parameters only, in tensors that do not say so: FSDP of PyTorch 1, DeepSpeed's ZeRO 3."""
+    return any(hasattr(value, mark) for _, value in named_parameters(network) for mark in ("_fsdp_flattened", "ds_id"))
+
+
 def _grads(network: Any) -> Iterator[tuple[str, Any]]:
     return ((name, getattr(value, "grad", None)) for name, value in named_parameters(network))
 

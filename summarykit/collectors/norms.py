@@ -19,16 +19,26 @@ def norm(arrays: Iterable[Any]) -> Any:
 
     Returns:
         A number, or an array without axes that is still on its device; None where there are no arrays, and for sharded ones: each
-        process holds a part of them, and only all together could tell.
+        process holds a part of them, and only all together could tell. (Of arrays that each process holds as a whole it can.)
     """
-    found = list(arrays)
-    if not found or any(hasattr(array, "to_local") for array in found):
+    found = [_whole(array) for array in arrays]
+    if not found or any(array is None for array in found):
         return None
     torch = sys.modules.get("torch")
     if torch is not None and all(isinstance(array, torch.Tensor) for array in found):
         with torch.no_grad():
             return _of_tensors(torch, found)
     return reduce(add, map(_squares, found)) ** 0.5
+
+
+def _whole(array: Any) -> Any:
+    """What this process holds of a distributed array, if that is all of it; None: it is a part, or one term of a sum."""
+    if not hasattr(array, "to_local"):
+        return array
+    if any(placement.is_partial() for placement in array.placements):
+        return None
+    local = array.to_local()
+    return local if local.shape == array.shape else None
 
 
 def _of_tensors(torch: Any, tensors: list[Any]) -> Any:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from summarykit import Loop, Run, SummaryCollector
 from summarykit.collectors.norms import norm
 
 FLOATS = st.floats(-1e9, 1e9, width=32)
@@ -75,8 +78,42 @@ def test_parts_on_several_devices_come_together_on_the_accelerator():
     assert norm([torch.ones(3), torch.ones(3, device="meta"), torch.ones(3)]).device.type == "meta"
 
 
-def test_of_sharded_arrays_there_is_none():
-    class Sharded:
-        to_local = None
+class Distributed:
+    """An array of which this process holds ``local``, as ``torch.distributed`` has them."""
 
-    assert norm([Sharded()]) is None
+    def __init__(self, local, shape, partial=False):
+        self.shape = shape
+        self.placements = [SimpleNamespace(is_partial=lambda: partial)]
+        self.to_local = lambda: local
+
+
+def test_of_sharded_arrays_there_is_none_unless_the_whole_of_them_is_here():
+    whole = np.array([3.0, 4.0])
+    assert norm([Distributed(whole, (2,)), np.array([12.0])]) == 13
+    assert norm([Distributed(whole, (4,)), np.array([12.0])]) is None
+    assert norm([Distributed(whole, (2,), partial=True)]) is None
+
+
+def test_gradients_that_are_in_parts_without_saying_so_give_no_norm(tmp_path, network, caplog):
+    class Part(np.ndarray):
+        ds_id = 3
+
+    network.parameters["layer0.weight"] = np.zeros(3).view(Part)
+    with Loop(network, None, range(3), 1, SummaryCollector(tmp_path, 1)) as loop:
+        list(loop.steps())
+    assert "gradient_norm" not in Run(tmp_path).tags()["scalar"]
+    assert len([message for message in caplog.messages if "the gradients are sharded" in message]) == 1
+
+
+def test_of_torchs_distributed_arrays(tmp_path):
+    torch = pytest.importorskip("torch")
+    tensors = pytest.importorskip("torch.distributed.tensor")
+    distributed = torch.distributed
+    distributed.init_process_group("gloo", store=distributed.FileStore(str(tmp_path / "store"), 1), rank=0, world_size=1)
+    try:
+        mesh = tensors.init_device_mesh("cpu", (1,))
+        for placement in (tensors.Replicate(), tensors.Shard(0)):
+            assert norm([tensors.distribute_tensor(torch.tensor([3.0, 4.0]), mesh, [placement])]) == 5
+        assert norm([tensors.DTensor.from_local(torch.tensor([3.0, 4.0]), mesh, [tensors.Partial()])]) is None
+    finally:
+        distributed.destroy_process_group()
