@@ -116,9 +116,10 @@ class Fence:
 
     def settle(self) -> None:
         """Make all copies that wait. The newest first: the pump begins with the oldest, so that the two meet once."""
-        for fenced in reversed(self._waiting[:]):
-            fenced.settle()
-        self._drop_settled()
+        if self._waiting:
+            for fenced in reversed(self._waiting[:]):
+                fenced.settle()
+            self._drop_settled()
 
     def begin(self) -> None:
         """Make the copies in their order: for the pump's thread."""
@@ -148,8 +149,7 @@ class Fence:
                 register(self._before_step)
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if self._waiting:
-            self.settle()
+        self.settle()
         count = sum(len(group["params"]) for group in optimizer.param_groups)
         if self._optimizers.get(optimizer) != count:
             self._optimizers[optimizer] = count

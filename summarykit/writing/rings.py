@@ -25,7 +25,7 @@ _PATIENCE = 0.1    # seconds that the pump waits for another thread that is just
 
 
 class Rings:
-    """All but `allocate`, `fit` and `warm_up` is for whoever holds the crew's lock.
+    """All but `allocate`, `fit`, `cold` and `warm_up` is for whoever holds the lock of the staff.
 
     Attributes:
         made: how many there have been.
