@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from summarykit.errors import RefusedValueError
+from summarykit.kinds.graphs import torch_apart
 from summarykit.kinds.graphs.source import Guess, short
 from summarykit.kinds.graphs.torch_reading import Reading, parameter, scope_of, settings_of
 from summarykit.notices import Notices, logger
@@ -40,7 +41,9 @@ class TorchSource:
     Scopes are the names of its modules; what a module of ``torch.nn`` computes is one node. A model whose code depends on values of its
     input is read by ``torch.export``, which needs an example of it: a tensor, a tuple of all arguments, or a mapping of them by name. A
     module within it that is a graph of its own (a part that a pass has fused, or a backend has taken over) is shown as a scope; so are
-    devices, where parts of the model lie on another one than most. Parameters, buffers, modes and random states stay as they are.
+    devices, where parts of the model lie on another one than most. Parameters, buffers, modes and random states stay as they are;
+    so do numbers that its code counts up, as a rule: copies of its modules are called. (A list that it appends to, or a global variable,
+    sees the one or two calls of tracing.)
     """
 
     def owns(self, value: Any) -> bool:
@@ -108,8 +111,7 @@ def _tensor(value: Any) -> Any:
 
 
 def _traced(model: Any, arguments: Arguments | None) -> list[Node]:
-    fx = _torch().fx
-    found = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
+    found = model if isinstance(model, _torch().fx.GraphModule) else torch_apart.traced(model)
     if arguments is not None:
         found = _with_types(found, arguments)
     return list(Reading(found, {}, main_device(model)).nodes())

@@ -327,3 +327,43 @@ def test_a_module_that_cannot_be_called_is_what_it_holds(caplog):
     assert GRAPH.snapshot(alone).graph.nodes == GRAPH.snapshot(held).graph.nodes
     assert {node.name for node in GRAPH.snapshot(several).graph.nodes} >= {"net/0/Linear", "net/1/ReLU"}
     assert not caplog.messages
+
+
+class Counts(torch.nn.Module):
+    """Counts its calls, holds a part of itself twice, and keeps a buffer that it replaces."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = self.again = torch.nn.Linear(3, 3)
+        self.nothing = torch.nn.ModuleList()
+        self.none = None
+        self.calls = 0
+        self.register_buffer("seen", torch.zeros(3))
+
+    def forward(self, x):
+        self.calls += 1
+        self.seen = self.again(self.first(x))
+        return self.seen
+
+
+def test_a_model_that_counts_its_calls_is_not_called():
+    model = torch.nn.Sequential(Counts(), Counts())
+    seen = [each.seen for each in model]
+    graph = torch_module.TORCH.graph(model, torch.zeros(2, 3))
+    assert [node.op for node in graph.nodes].count("Linear") == 4
+    assert [each.calls for each in model] == [0, 0]
+    assert all(each.seen is before for each, before in zip(model, seen, strict=True))
+
+
+class Listed(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Linear(3, 3)
+        self.parts = [self.first]
+
+    def forward(self, x):
+        return self.parts[0](x)
+
+
+def test_a_model_that_knows_its_modules_in_another_way_too_is_read():
+    assert "Linear" in [node.op for node in torch_module.TORCH.graph(Listed(), None).nodes]
