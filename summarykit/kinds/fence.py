@@ -40,7 +40,7 @@ class Fenced(Later):
         shape: lengths of its axes.
     """
 
-    __slots__ = ("_address", "_copy", "_lending", "_parameter", "_version", "nbytes", "shape")
+    __slots__ = ("_address", "_copy", "_lending", "_parameter", "_reason", "_version", "nbytes", "shape")
 
     nbytes: int
     shape: tuple[int, ...]
@@ -50,6 +50,7 @@ class Fenced(Later):
         self._parameter = parameter
         self._address, self._version, self.shape = parameter.data_ptr(), parameter._version, parameter.shape
         self._copy: Typed | None = None
+        self._reason = "the parameter changed before the next optimizer step, while its copy was to be made (use fence=False)"
         self._lending = lending
         self.nbytes = nbytes
 
@@ -64,18 +65,21 @@ class Fenced(Later):
             with FENCE.copying, self._lending:    # this may be another thread than that which records it, and another time
                 parameter = self._parameter
                 if parameter is not None:
-                    self._copy = self._unchanged_copy(parameter)
+                    try:
+                        self._copy = self._unchanged_copy(parameter)
+                    except MemoryError:    # it would end the user's own optimizer.step()
+                        self._reason = "no memory is left for a copy of the parameter"
                     self._parameter = None
 
     def get(self) -> Typed:
         """The copy.
 
         Raises:
-            RefusedValueError: the parameter changed before it was copied.
+            RefusedValueError: the parameter changed before it was copied, or there was no memory for that.
         """
         self.settle()
         if self._copy is None:
-            raise RefusedValueError("the parameter changed before the next optimizer step, while its copy was to be made (use fence=False)")
+            raise RefusedValueError(self._reason)
         return self._copy
 
     def _unchanged_copy(self, parameter: Any) -> Typed | None:

@@ -10,12 +10,11 @@ from __future__ import annotations
 import functools
 import struct
 import zlib
-from types import ModuleType
+from typing import Any
 
 import numpy as np
 
-from summarykit.errors import MissingExtraError
-from summarykit.lazy import optional
+from summarykit.registry import imported
 from summarykit.shapes import Array
 
 _COLOUR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}  # channels -> grey, grey + alpha, RGB, RGBA
@@ -70,9 +69,9 @@ def _parts(kind: bytes, content: bytes) -> list[bytes]:
 
 
 @functools.cache
-def compressor() -> ModuleType:
+def compressor() -> Any:
     """Give the fastest module at hand that compresses as zlib does, looked for at the first picture."""
     try:
-        return optional("isal.isal_zlib", extra="isal", purpose="fast PNG")
-    except MissingExtraError:
+        return imported("isal.isal_zlib")
+    except ImportError:
         return zlib

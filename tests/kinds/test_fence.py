@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from summarykit.errors import RefusedValueError  # noqa: E402
-from summarykit.kinds import KINDS  # noqa: E402
+from summarykit.kinds import KINDS, fence  # noqa: E402
 from summarykit.kinds.fence import FENCE, Fenced  # noqa: E402
 from summarykit.reading import Run  # noqa: E402
 from summarykit.summary import SummaryRecord  # noqa: E402
@@ -202,3 +202,16 @@ def test_a_torn_value_is_counted_and_costs_itself_alone(tmp_path, caplog):
         stats = record.stats()
     assert (stats["written"], sum(stats["dropped"].values())) == (1, 1)
     assert any("'torn'" in line and "fence=False" in line for line in caplog.messages)
+
+
+def test_no_memory_for_a_copy_costs_the_value_and_not_the_step(monkeypatch):
+    parameter, step = trained()
+    fenced = FENCE.hold(parameter)
+
+    def exhausted(value):
+        raise MemoryError
+
+    monkeypatch.setattr(fence, "freeze", exhausted)
+    step()
+    with pytest.raises(RefusedValueError, match="no memory is left"):
+        fenced.get()
