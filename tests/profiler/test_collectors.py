@@ -50,9 +50,11 @@ def test_system_counters(site):
     kind = COLLECTORS.get("system")
     collector = kind(site)
     collector.start()
+    time.sleep(0.06)
     collector.tick()
     block = mmap.mmap(-1, 20 << 20)    # new pages, whatever memory the allocator keeps
     block.write(bytes(20 << 20))
+    time.sleep(0.06)
     collector.tick()
     found: dict[str, list[float]] = {}
     from summarykit.profiler.names import NAMES
@@ -66,6 +68,19 @@ def test_system_counters(site):
     assert all(0 <= value <= 100 for value in found["system/cpu"])
     assert collector.described()["cores"] >= 1
     block.close()
+
+
+def test_a_look_right_after_another_says_nothing_of_processor_time(site):
+    """It would be 0 % or 100 %: the system counts in ticks."""
+    collector = COLLECTORS.get("system")(site)
+    collector.soonest = 10**12
+    collector.start()
+    collector.stop()
+    from summarykit.profiler.names import NAMES
+
+    names = {NAMES.entries[number][1] for number in site.tape.counters.take()["counter"].tolist()}
+    assert "system/memory" in names
+    assert not [name for name in names if "cpu" in name]
 
 
 def test_the_sampler_knows_where_python_is(tmp_path):
