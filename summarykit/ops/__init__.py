@@ -25,7 +25,8 @@ jax.jit          0.1 ms, since its ``jax.debug.callback`` takes the value to the
 
 As a static argument the flag makes two compiled functions: the one without operators costs nothing. As an ordinary argument it makes one,
 in which it is a condition (``jax.lax.cond``): nothing comes to the host, but JAX still calls a function with callbacks by its slower way,
-which takes 0.05 ms.
+which takes 0.05 ms. Of a function with operators that is jitted by itself and called in the block, JAX keeps a version for each condition;
+before JAX had ``make_user_context`` it kept the first: there put the block into that function.
 
 In MindSpore's graph mode use its own operators (``ScalarSummary()`` ...): they are collected as these are.
 """
@@ -35,8 +36,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
-from summarykit.ops import jax_traced, routes
-from summarykit.ops.current import Gathering, Given, collecting
+from summarykit.ops import current, jax_traced, routes
+from summarykit.ops.current import Gathering, Given
 
 __all__ = ["Gathering", "Given", "collecting", "histogram", "image", "scalar", "tensor", "when"]
 
@@ -98,6 +99,12 @@ def tensor(tag: str, value: T) -> T:
     """
     routes.give("tensor", tag, value, "")
     return value
+
+
+def collecting() -> bool:
+    """Whether the current step is being collected."""
+    jax_traced.prepare()
+    return current.collecting()
 
 
 def when(condition: Any) -> AbstractContextManager[None]:

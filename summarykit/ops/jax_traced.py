@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from summarykit.ops.current import gather, on_settling
 
 _condition: ContextVar[Any] = ContextVar("condition", default=True)
+_keys: list[Any] = []
 
 
 @contextmanager
@@ -22,9 +23,25 @@ def when(condition: Any) -> Iterator[None]:
     """Operators that are traced in this block make their callbacks under this condition."""
     token = _condition.set(condition)
     try:
-        yield
+        with _kept_for(condition):
+            yield
     finally:
         _condition.reset(token)
+
+
+def prepare() -> None:
+    """Have JAX tell conditions apart: from then on it traces every function anew, so this is best done before the first step."""
+    if make := None if _keys else getattr(sys.modules.get("jax"), "make_user_context", None):
+        _keys.append(make(True))
+
+
+def _kept_for(condition: Any) -> AbstractContextManager[Any]:
+    """What JAX traces in this block it keeps for this condition only; of an array that is traced, for this trace only."""
+    prepare()
+    if not _keys:
+        return nullcontext()
+    traced = isinstance(condition, sys.modules["jax"].core.Tracer)
+    return cast(AbstractContextManager[Any], _keys[0](object() if traced else bool(condition)))
 
 
 def give(kind: str, tag: str, value: Any, dataformat: str) -> None:

@@ -98,3 +98,25 @@ def test_a_condition_changes_nothing_outside_jit():
         ops.scalar("eager", 1.0)
     assert [given.tag for given in gathering.close()] == ["eager"]
     assert not ops.collecting()
+
+
+@pytest.mark.skipif(not hasattr(jax, "make_user_context"), reason="this JAX keeps what it traced first")
+@pytest.mark.parametrize("static", [{}, {"static_argnames": "collecting"}], ids=["condition", "two functions"])
+def test_a_function_that_is_jitted_by_itself_does_as_the_condition_of_each_call_says(static):
+    @jax.jit
+    def inner(x):
+        return ops.scalar("inner", x.sum())
+
+    def outer(x, collecting):
+        with ops.when(collecting):
+            return inner(x)
+
+    def recorded(step, *args):
+        gathering = Gathering()
+        gathering.open()
+        assert step(jnp.ones(3), *args) == 3
+        return [given.tag for given in gathering.close()]
+
+    step = jax.jit(outer, **static)
+    assert [recorded(step, collecting) for collecting in (False, True, False)] == [[], ["inner"], []]
+    assert recorded(inner) == ["inner"]    # nothing of the condition is left in it
