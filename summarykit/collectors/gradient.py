@@ -31,6 +31,7 @@ class Gradient(Chosen):
 
     def begin(self, params: CallbackParams, sink: Sink) -> None:
         """Keep the sink for the hook."""
+        super().begin(params, sink)
         self._sink = sink
 
     def prepare(self, params: CallbackParams) -> None:

@@ -37,7 +37,7 @@ class GradientNorm(Part):
 
     def begin(self, params: CallbackParams, sink: Sink) -> None:
         """Look whether it can be told at all."""
-        self._in_parts = in_parts(params.get("network"))
+        self._in_parts = bool(in_parts(params.get("network")))
 
     def prepare(self, params: CallbackParams) -> None:
         """Wait for the update: many loops zero their gradients right behind it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -42,9 +43,17 @@ def named_gradients(network: Any) -> Iterator[tuple[str, Any]]:
     yield from ((name, gradient) for name, gradient in found if gradient is not None)
 
 
-def in_parts(network: Any) -> bool:
-    """Whether each process holds a part of the parameters only, in tensors that do not say so: FSDP of PyTorch 1, DeepSpeed's ZeRO 3."""
-    return any(hasattr(value, mark) for _, value in named_parameters(network) for mark in ("_fsdp_flattened", "ds_id"))
+def in_parts(network: Any) -> frozenset[str]:
+    """Names of the parameters of which each process has a part, in tensors that do not say so: FSDP of PyTorch 1, DeepSpeed's ZeRO 3."""
+    if _alone():
+        return frozenset()
+    return frozenset(name for name, value in named_parameters(network) for mark in ("_fsdp_flattened", "ds_id") if hasattr(value, mark))
+
+
+def _alone() -> bool:
+    """Whether a distributed training has one process: it holds everything as a whole."""
+    distributed = sys.modules.get("torch.distributed")
+    return distributed is not None and distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() == 1
 
 
 def _grads(network: Any) -> Iterator[tuple[str, Any]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from summarykit.collectors.learning_rate import NAMES
+from summarykit.collectors.network import in_parts
 from summarykit.collectors.norms import norm
 from summarykit.collectors.part import Part, Sink
 from summarykit.training.context import CallbackParams
@@ -27,15 +28,28 @@ class Optimizer(Part):
 
 
 class OptimizerState(Part):
-    """The norm of each kind of state that a PyTorch optimizer keeps (``exp_avg``, ``momentum_buffer`` ...), wherever it is kept."""
+    """The norm of each kind of state that a PyTorch optimizer keeps (``exp_avg``, ``momentum_buffer`` ...), wherever it is kept.
+
+    Of a sharded one there is none. An optimizer that deals its state out among the processes and does not say so (ZeRO 1 and 2) has that
+    of what this process keeps.
+    """
 
     key = "collect_optimizer_state"
     default = False
 
+    def __init__(self, *args: Any) -> None:
+        """See ``Part``."""
+        super().__init__(*args)
+        self._in_parts = False
+
+    def begin(self, params: CallbackParams, sink: Sink) -> None:
+        """Look whether it can be told at all."""
+        self._in_parts = bool(in_parts(params.get("network")))
+
     def collect(self, params: CallbackParams, sink: Sink) -> None:
         """Collect the norms after the step."""
         for name, arrays in states(params.get("optimizer")).items():
-            found = norm(arrays)
+            found = None if self._in_parts else norm(arrays)
             if found is None:
                 self.notices.once(name, "optimizer state %r is sharded: its norm is not recorded", name)
             else:

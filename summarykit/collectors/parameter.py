@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from summarykit.collectors.network import named_parameters
+from summarykit.collectors.network import in_parts, named_parameters
 from summarykit.collectors.part import Part, Sink
 from summarykit.collectors.settings import Settings
+from summarykit.notices import Notices
 from summarykit.training.context import CallbackParams
 
 DEFAULT_COUNT = 5
@@ -17,10 +18,18 @@ DEFAULT_COUNT = 5
 
 
 class Chosen(Part):
-    """Histograms of what ``histogram_regular`` chooses: the names that it matches from their beginning; by default the first five."""
+    """Histograms of what ``histogram_regular`` chooses: the names that it matches from their beginning; by default the first five.
+
+    Of what is sharded there is none: each process holds a part of it.
+    """
 
     suffix: str
     """What follows the parameter's name in the tag."""
+
+    def __init__(self, settings: Settings, notices: Notices) -> None:
+        """See ``Part``."""
+        super().__init__(settings, notices)
+        self._in_parts: frozenset[str] = frozenset()
 
     def named(self, network: Any) -> Iterator[tuple[str, Any]]:
         """Give what there is, by name."""
@@ -30,13 +39,20 @@ class Chosen(Part):
         """Tell once that nothing was found, and what to do."""
         raise NotImplementedError
 
+    def begin(self, params: CallbackParams, sink: Sink) -> None:
+        """Look what cannot be told."""
+        self._in_parts = in_parts(params.get("network"))
+
     def collect(self, params: CallbackParams, sink: Sink) -> None:
         """Collect what is chosen."""
         network = params.get("network")
         found = False
         for name, value in chosen(self.named(network), self.settings):
             found = True
-            sink.add("histogram", f"{name}/{self.suffix}", value)
+            if name in self._in_parts:
+                self.notices.once(("in parts", self.suffix), "%s/%s is sharded: of what is, no histograms are recorded", name, self.suffix)
+            else:
+                sink.add("histogram", f"{name}/{self.suffix}", value)
         if network is not None and not found:
             self.missing(network)
 
