@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from time import monotonic
 
@@ -12,6 +13,15 @@ from summarykit.writing.syncer import Syncer
 
 SYNC_SECS = 30.0
 """Seconds between two background syncs to the disk."""
+
+
+def opened(ways: Iterable[Callable[[], int]]) -> list[int]:
+    """Descriptors to be synced and closed; without those that cannot be had, since a file is gone or this process has too many open."""
+    descriptors = []
+    for way in ways:
+        with suppress(OSError):    # what was written stays written: no writer should fail to end for that
+            descriptors.append(way())
+    return descriptors
 
 
 class Durable:

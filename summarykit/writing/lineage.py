@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from summarykit.clock import BEAT_SECS
 from summarykit.formats import framing, names
@@ -15,6 +16,7 @@ from summarykit.formats.names import Stem
 from summarykit.formats.origin import Origin
 from summarykit.registry import imported
 from summarykit.shapes import Lineage, Point
+from summarykit.writing.durable import opened
 from summarykit.writing.file import RecordFile
 from summarykit.writing.options import WriterOptions
 
@@ -61,7 +63,7 @@ class LineageFile:
 
     def unsynced(self) -> list[int]:
         """A descriptor for ``fsync`` elsewhere, where there is a file; the receiver closes it."""
-        return [] if self._file is None else [os.dup(self._file.fd)]
+        return [] if self._file is None else opened([partial(os.dup, self._file.fd)])
 
     def close(self) -> None:
         """Close the file, also in a forked child, whose parent goes on with it."""

@@ -20,6 +20,7 @@ from summarykit.formats import FORMATS, framing
 from summarykit.formats.chunk import EMPTY, Chunk, chunk
 from summarykit.formats.names import Stem, next_stamp, parse
 from summarykit.formats.origin import Origin
+from summarykit.writing.durable import opened
 from summarykit.writing.file import PENDING_BYTES, Parcel, RecordFile
 from summarykit.writing.options import WriterOptions
 from summarykit.writing.stats import Stats
@@ -83,8 +84,8 @@ class Output:
     def unsynced(self) -> list[int]:
         """Descriptors of all that no sync has seen yet, for ``fsync`` elsewhere; the receiver closes them."""
         left, self._left = self._left, []
-        paths = [path for path in [*left, self._options.directory] if os.name == "posix" and path.exists()]
-        return [os.dup(file.fd) for file in self._files] + [os.open(path, os.O_RDONLY) for path in paths]
+        paths = [*left, self._options.directory] if os.name == "posix" else []
+        return opened([*(partial(os.dup, file.fd) for file in self._files), *(partial(os.open, path, os.O_RDONLY) for path in paths)])
 
     def sync(self) -> None:
         """Bring the files, and their names, to the disk."""

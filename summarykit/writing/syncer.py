@@ -6,6 +6,9 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
+MOST_WAITING = 50
+"""Syncs that may wait: each holds descriptors open. A job that closes records faster than its disk syncs does the oldest one itself."""
+
 
 class Syncer:
     """Does one sync after the other, in a thread that lives only while there is one to do, or in one that has nothing else to do."""
@@ -21,6 +24,11 @@ class Syncer:
         Where ``by_me``, the calling thread will do it when it calls `carry_out`; and it is done here and now where no thread can be
         started any more (the interpreter is ending).
         """
+        self._accept(sync, by_me)
+        if len(self._syncs) > MOST_WAITING:
+            self._syncs.popleft()()
+
+    def _accept(self, sync: Callable[[], None], by_me: bool) -> None:
         with self._lock:
             self._syncs.append(sync)
             if self._thread is not None:
