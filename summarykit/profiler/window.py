@@ -175,11 +175,11 @@ class Window:
 
     def _govern(self) -> None:
         """Switch off what takes too much of the time, unless looking more rarely helps."""
-        dear = [one for one in self._running if one.anywhere and self._governor.too_dear(one, self._mark_ns())]
-        rare = {key for key, beat in self._beats.items() if not self._governor.thin(key, beat)}
-        self._stop(lambda one: one in dear or one.key in rare)
-        for key in rare:
-            self._ticker.drop(self._beats.pop(key))
+        dear = {one.key for one in self._running if one.anywhere and self._governor.too_dear(one, self._mark_ns())}
+        off = dear | {key for key, beat in self._beats.items() if not self._governor.thin(key, beat)}
+        self._stop(lambda one: one.key in off)
+        for key in off & self._beats.keys():
+            self._ticker.drop(self._beats.pop(key))    # a look might put hooks in place again
 
     def _told(self) -> dict[str, Any]:
         return {

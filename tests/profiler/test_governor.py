@@ -8,8 +8,9 @@ import time
 import pytest
 
 from summarykit import Profiler
-from summarykit.profiler import governor, plan
+from summarykit.profiler import governor, pipeline, plan
 from summarykit.profiler.collectors import COLLECTORS, Collector
+from summarykit.profiler.collectors.stages import Stages
 from summarykit.profiler.governor import Governor
 from summarykit.profiler.ticker import Beat
 
@@ -101,6 +102,19 @@ def test_hooks_that_are_called_too_often_are_taken_away(tmp_path, monkeypatch, s
     assert limited["logging"] in str(report)
     assert report.costs["calls"][report.costs["collector"] == "logging"][0] >= 1000
     assert [text for text in said() if "logging" in text] == ["profiler: " + limited["logging"]]
+
+
+def test_of_a_collector_that_is_off_no_look_puts_the_hooks_back(tmp_path, monkeypatch):
+    monkeypatch.setattr("summarykit.profiler.window.DRAIN", 10**15)
+    monkeypatch.setattr(Stages, "period", 10**6)
+    stage = pipeline.stage("numbers", range(1000))
+    with Profiler(tmp_path, collectors=["pipeline"], max_overhead=1e-9) as profiler:
+        window = profiler.windows[-1]
+        assert stage.advance is not next
+        assert len(list(stage)) == 1000
+        window._written()
+        assert stage.advance is next
+        assert [beat.name for beat in window._ticker._beats] == ["writing"]
 
 
 def test_a_look_that_takes_long_is_thinned_in_a_real_window(tmp_path, monkeypatch):
