@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
@@ -21,6 +20,14 @@ FILE = "profile_now"
 EVERY = 1.0
 """Seconds between two looks at that file."""
 
+_theirs: dict[int, Any] = {}
+_listening: dict[int, list[ProfileOnDemand]] = {}
+
+
+def _came(number: int, frame: FrameType | None) -> None:
+    for one in _listening.get(number, ()):
+        one._asked = True
+
 
 class ProfileOnDemand(Toggle):
     """Profiles the next steps whenever the process gets a signal, or a file is touched.
@@ -33,8 +40,9 @@ class ProfileOnDemand(Toggle):
         touch ./summary/profiler/profile_now    # every process that has this output_path: all ranks
 
     The window begins with the step after the one that is running. What is asked for while a window is open is part of that. Outside of
-    the training the signal does again what it did before; where it cannot be had (not in the main thread, not on Windows) that is said,
-    and the file is what remains.
+    the training the signal does again what it did before; where it cannot be had (not in the main thread, not on Windows, not where other
+    code than Python's handles it) that is said, and the file is what remains. Python does not know of a handler by ``faulthandler``, which
+    is lost: choose another signal.
     """
 
     unit = "step"
@@ -59,7 +67,6 @@ class ProfileOnDemand(Toggle):
             raise ValueError(f"signal_name: a name such as 'SIGUSR1' or None is needed, got {signal_name!r}")
         self.steps = steps
         self.signal_name = signal_name
-        self._before: Any = None
         self._asked = False
         self._look = 0.0
         self._touched = 0
@@ -81,10 +88,11 @@ class ProfileOnDemand(Toggle):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """See ``Toggle``."""
-        if self._depth == 1 and self._before is not None:
-            signal.signal(getattr(signal, str(self.signal_name)), self._before)
-            self._before = None
-        super().__exit__(kind, error, trace)
+        try:
+            if self._depth == 1:
+                self._listen_no_more()
+        finally:
+            super().__exit__(kind, error, trace)
 
     def on_train_step_begin(self, run_context: RunContext) -> None:
         """See ``Callback``."""
@@ -111,13 +119,24 @@ class ProfileOnDemand(Toggle):
 
     def _listen(self) -> None:
         number = getattr(signal, str(self.signal_name), None)
-        if number is not None and threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(number, self._ask) or signal.SIG_DFL
-        elif self.signal_name is not None:
+        try:
+            if not isinstance(number, signal.Signals) or signal.getsignal(number) is None:
+                raise ValueError("no such signal, or one that is not Python's")
+            if signal.getsignal(number) is not _came:
+                _theirs[number] = signal.signal(number, _came)
+            _listening.setdefault(number, []).append(self)
+        except (ValueError, OSError):
+            if self.signal_name is None:
+                return
             logger.warning("ProfileOnDemand: %s cannot be had in this thread or system: touch %s instead", self.signal_name, self.file)
 
-    def _ask(self, _: int, frame: FrameType | None) -> None:
-        self._asked = True
+    def _listen_no_more(self) -> None:
+        """The last one that listens gives the signal back, unless somebody else took it meanwhile."""
+        for number, listening in _listening.items():
+            if self in listening:
+                listening.remove(self)
+                if not listening and signal.getsignal(number) is _came:
+                    signal.signal(number, _theirs[number])
 
     def _was_touched(self) -> bool:
         now = monotonic()

@@ -71,6 +71,69 @@ def test_the_signal_is_whose_it_was_outside_of_the_training(profiler):
         signal.signal(signal.SIGUSR1, before)
 
 
+@pytest.fixture
+def theirs():
+    """A handler of the user's: what it has seen."""
+    seen: list[int] = []
+    before = signal.signal(signal.SIGUSR1, lambda number, _: seen.append(number))
+    yield seen
+    signal.signal(signal.SIGUSR1, before)
+
+
+def test_of_two_both_hear_the_signal_in_whichever_order_they_end(tmp_path, theirs):
+    first, second = (ProfileOnDemand(2, Profiler(tmp_path / name, start_profile=False, collectors=[])) for name in "ab")
+    handler = signal.getsignal(signal.SIGUSR1)
+    first.__enter__()
+    second.__enter__()
+    ask()
+    assert first._asked
+    assert second._asked
+    first.__exit__(None, None, None)
+    ask()
+    assert not theirs
+    second.__exit__(None, None, None)
+    assert signal.getsignal(signal.SIGUSR1) is handler
+
+
+def test_a_handler_that_came_during_the_training_stays(profiler, theirs):
+    late = []
+    train(ProfileOnDemand(2, profiler), {3: lambda: signal.signal(signal.SIGUSR1, lambda *_: late.append(1))})
+    ask()
+    assert late
+    assert not theirs
+
+
+def test_a_training_that_ends_in_another_thread_closes_its_window(profiler, theirs, caplog):
+    """There no signal can be given back."""
+    training = Loop(train_dataset=range(9), callbacks=[ProfileOnDemand(5, profiler)])
+    training.__enter__()
+    for _ in training.steps():
+        if training.step == 2:
+            ask()
+        if training.step == 4:
+            break
+    assert profiler.recording
+    thread = threading.Thread(target=training.__exit__, args=(None, None, None))
+    thread.start()
+    thread.join()
+    assert not profiler.recording
+    train(ProfileOnDemand(2, profiler), {})
+    ask()
+    assert theirs    # the next one gives it back
+
+
+def test_a_handler_that_python_does_not_know_is_left_alone(profiler, monkeypatch, caplog):
+    monkeypatch.setattr(signal, "getsignal", lambda _: None)
+    monkeypatch.setattr(signal, "signal", lambda *_: pytest.fail("it was replaced"))
+    train(ProfileOnDemand(2, profiler), {})
+    assert [record.getMessage().split()[1] for record in caplog.records] == ["SIGUSR1"]
+
+
+def test_a_signal_that_nobody_can_have_is_said(profiler, caplog):
+    train(ProfileOnDemand(2, profiler, signal_name="SIGKILL"), {})
+    assert ["cannot be had" in record.getMessage() for record in caplog.records] == [True]
+
+
 def test_a_file_that_is_touched_opens_a_window(profiler, monkeypatch):
     """It lies there from an earlier run, which means nothing; each touch makes one window. The clock moves with the steps."""
     now = [0.0]
