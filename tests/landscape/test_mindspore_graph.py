@@ -81,6 +81,33 @@ assert len([each for each in said if "measured as it is" in each]) == 3, said
 assert not list(Path().glob("rank_*"))    # what the compiler leaves where it fails
 """
 
+TRAINED = """
+import numpy as np, mindspore as ms
+from mindspore import nn
+from mindspore.train import Loss, Model, MSE
+from summarykit.landscape import Evaluation
+from summarykit.landscape.models import model_of
+ms.set_device("CPU")
+ms.set_context(mode=ms.GRAPH_MODE)
+random = np.random.default_rng(0)
+net = nn.SequentialCell(nn.Dense(4, 6), nn.Dropout(p=0.5), nn.BatchNorm1d(6), nn.Dense(6, 1))
+batch = [ms.Tensor(random.normal(size=size).astype("f4")) for size in ((8, 4), (8, 1))]
+model = Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.01))
+net.set_train()
+net(batch[0])    # compiled for training
+def modes():
+    return [(dict(cell._func_graph_flags), cell.training, cell.phase) for _, cell in net.cells_and_names()]
+before = modes()
+landscape = model_of((model, net, [batch], {"Loss": Loss(), "error": MSE()}), Evaluation(8))
+with landscape.restored():
+    landscape.prepare()
+    found = landscape.measure()
+    assert landscape.measure() == found
+    np.testing.assert_allclose(found["error"], found["Loss"], rtol=1e-5)
+assert modes() == before
+assert (net(batch[0]).asnumpy() != net(batch[0]).asnumpy()).any()    # it drops out again
+"""
+
 
 def test_columns_stand_for_any_convolution(mindspore_python, run_script):
     run_script(COLUMNS, python=mindspore_python, timeout=600).expect_success()
@@ -90,3 +117,7 @@ def test_a_cell_is_called_as_a_graph_if_that_gives_the_same(mindspore_python, ru
     program = tmp_path / "program.py"    # MindSpore compiles what is in files
     program.write_text(CALLED)
     run_script(program, python=mindspore_python, cwd=tmp_path, timeout=600).expect_success()
+
+
+def test_a_cell_that_was_compiled_for_training_is_evaluated(mindspore_python, run_script):
+    run_script(TRAINED, python=mindspore_python, timeout=600).expect_success()

@@ -71,21 +71,22 @@ class MindSporeModel(LandscapeModel):
     def prepare(self) -> None:
         """See `LandscapeModel.prepare`."""
         self._loss.set_train(self._training)
-        self._loss.phase = "train" if self._training else "eval"
+        self._loss.phase = self._network.phase = "train" if self._training else "eval"    # no graph compiled for another mode
         self._call.prepare(self._batches[0])
 
     @contextmanager
     def restored(self) -> Iterator[None]:
         """See `LandscapeModel.restored`: weights, which cells are in training mode, and their operators."""
-        modes, phase = [(cell, cell.training) for _, cell in self._loss.cells_and_names()], self._loss.phase
+        cells = dict.fromkeys(cell for each in (self._loss, self._network) for _, cell in each.cells_and_names())
+        modes = [(cell, cell.training, cell.phase) for cell in cells]
         try:
             with super().restored():
                 yield
         finally:
             self._call.back()
-            self._loss.phase = phase
-            for cell, training in modes:
-                cell.training = training
+            for cell, training, phase in modes:
+                cell.add_flags(training=training)    # the compiler reads the flag, the cell its attribute
+                cell.phase = phase
 
     def measure(self) -> Mapping[str, float]:
         """See `LandscapeModel.measure`."""
