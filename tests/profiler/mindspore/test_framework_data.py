@@ -58,6 +58,14 @@ def test_memory_that_is_taken_and_given_back(folder):
     assert not recording.skipped
 
 
+def test_blocks_of_one_moment_stay_in_their_order(tmp_path):
+    blocks = [block(1, 0xB, 10, 10), block(5, 0xB, FREED, 0), block(5, 0xB, 30, 30), block(5, 0xA, 2, 32), block(9, 0xB, FREED, 2)]
+    (tmp_path / "mindspore.memory_usage").write_bytes(b"".join(blocks))
+    memory = read(tmp_path)[0].tables["memory"]
+    assert memory["bytes"].tolist() == [10, -10, 30, 2, -30]
+    assert memory["allocated"].tolist() == [10, 0, 30, 32, 2]
+
+
 def test_operators_by_the_shapes_of_their_inputs(folder):
     report = analyse(folder)
     found = report.profiles[0].input_shapes

@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Iterator
+from operator import itemgetter
 from pathlib import Path
 
 from summarykit.profiler.parsers.mindspore import tlv
@@ -30,7 +31,7 @@ def memory(path: Path, skipped: Counter[str]) -> Table:
     """
     held: dict[tuple[int, int], int] = {}
     rows = []
-    for time, device, address, size, used, pool, name in sorted(_blocks(path, skipped)):
+    for time, device, address, size, used, pool, name in sorted(_blocks(path, skipped), key=itemgetter(0)):
         change = -held.pop((device, address), 0) if size == _FREED else size
         if size != _FREED:
             held[device, address] = size
