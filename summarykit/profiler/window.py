@@ -83,6 +83,7 @@ class Window:
         for table in self._tape.tables.values():
             while table.take()[next(iter(table.columns))].size:
                 continue
+            table.taken = 0
         self.steps.restart()
         self.warming = False
 
@@ -192,7 +193,7 @@ class Window:
         """What each collector cost; of marks that is their number times what one takes here and now."""
         costs = {one.key: one.cost for one in self._collectors}
         own = {one.key: one.marks for one in self._collectors if one.marks}
-        own["steps and phases"] = self._store.written - sum(own.values())
+        own["steps and phases"] = max(self._store.written - sum(own.values()), 0)    # a full disk may have cost some
         costs |= {key: replace(costs.get(key, Cost()), calls=marks, ns=marks * self._mark_ns()) for key, marks in own.items()}
         return {**costs, "writing": self._drain.cost}
 

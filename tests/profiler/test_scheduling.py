@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from summarykit import Loop, Profiler, schedule
+from summarykit.profiler import pipeline
 from summarykit.profiler.controller import Controller
 from summarykit.profiler.merging import recorded
 from summarykit.profiler.scheduling import Action
@@ -105,3 +106,18 @@ def test_in_a_loop_that_tells_of_its_steps_itself(tmp_path):
 def test_the_end_of_the_training_ends_the_window(tmp_path):
     profiler = Profiler(tmp_path, False, collectors=[], schedule=schedule(wait=2, active=10))
     assert run(profiler, 5) == [[3, 4, 5]]
+
+
+def test_marks_of_the_warm_up_are_no_cost_of_the_window(tmp_path):
+    profiler = Profiler(tmp_path, collectors=["pipeline"], schedule=schedule(warmup=1, active=1, repeat=1), max_overhead=1)
+    window = profiler.windows[0]
+    for count in (1000, 10):
+        stage = pipeline.stage("numbers", range(count))
+        window._running[0].tick()    # it is seen now, and not a quarter of a second later
+        assert len(list(stage)) == count
+        profiler.step()
+    profiler.stop()
+    costs = profiler.analyse().costs
+    calls = dict(zip(costs["collector"].tolist(), costs["calls"].tolist(), strict=True))
+    assert calls["pipeline"] == 11    # the end is a call, too
+    assert 0 < calls["steps and phases"] < 100
