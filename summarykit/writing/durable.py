@@ -54,4 +54,5 @@ class Durable:
             self._stats.say(("sync", error.errno), "cannot sync to the disk (%s); training goes on", error)
         finally:
             for fd in descriptors:
-                os.close(fd)
+                with suppress(OSError):    # closed by somebody else; or a file server tells only now what it could not keep
+                    os.close(fd)

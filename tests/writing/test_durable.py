@@ -9,7 +9,8 @@ import threading
 
 import pytest
 
-from summarykit.writing.durable import opened
+from summarykit.writing.durable import Durable, opened
+from summarykit.writing.stats import Stats
 from summarykit.writing.syncer import MOST_WAITING, Syncer
 
 LIMIT = 30
@@ -46,6 +47,18 @@ def test_descriptors_that_cannot_be_had_are_left_out(tmp_path):
     found = opened([lambda: os.open(tmp_path / "gone", os.O_RDONLY), lambda: os.open(tmp_path / "there", os.O_RDONLY)])
     assert len(found) == 1
     os.close(found[0])
+
+
+def test_syncs_go_on_after_one_whose_descriptors_somebody_closed(tmp_path):
+    syncer = Syncer()
+    durable = Durable(Stats("run"), syncer, list)
+    gone, there = os.open(tmp_path, os.O_RDONLY), os.open(tmp_path, os.O_RDONLY)
+    os.close(gone)
+    for descriptor in (gone, there):
+        durable.sync([descriptor])
+        syncer.wait(LIMIT)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(there)
 
 
 def test_no_more_than_so_many_syncs_wait():
