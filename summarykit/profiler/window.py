@@ -151,7 +151,7 @@ class Window:
     def _stop(self, which: Callable[[Collector], bool]) -> None:
         for collector in [one for one in reversed(self._running) if which(one)]:
             self._did(collector, "stop", collector.stop)
-            self._running.remove(collector)
+            self._running = [one for one in self._running if one is not collector]    # two threads may stop one
 
     @staticmethod
     def _beat(one: Collector) -> Beat:

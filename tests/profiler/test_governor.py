@@ -117,6 +117,22 @@ def test_of_a_collector_that_is_off_no_look_puts_the_hooks_back(tmp_path, monkey
         assert [beat.name for beat in window._ticker._beats] == ["writing"]
 
 
+def test_a_window_may_close_while_a_collector_is_switched_off(tmp_path):
+    profiler = Profiler(tmp_path, collectors=["pipeline"])
+    window = profiler.windows[-1]
+    (collector,) = window._running
+    stop = collector.stop
+
+    def meanwhile() -> None:
+        collector.stop = stop
+        window._stop(lambda _: True)    # as the thread does that governs it, where a slow disk keeps it longer than the end waits
+
+    collector.stop = meanwhile
+    profiler.stop()
+    assert not window._running
+    assert window.closed
+
+
 def test_a_look_that_takes_long_is_thinned_in_a_real_window(tmp_path, monkeypatch):
     class Slow(Collector):
         key = "slow"
