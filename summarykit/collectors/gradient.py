@@ -31,8 +31,8 @@ class Gradient(Chosen):
 
     def begin(self, params: CallbackParams, sink: Sink) -> None:
         """Keep the sink for the hook."""
-        super().begin(params, sink)
         self._sink = sink
+        super().begin(params, sink)
 
     def prepare(self, params: CallbackParams) -> None:
         """Wait for the update."""
