@@ -125,7 +125,12 @@ class ProcessExecutor:
             self._hindered = True
             self._say("no worker", "heavy values are worked on in a thread, not in a worker process: %s", why)
             return
-        crew = Crew(self._options, self._notify, self._say)
+        try:
+            crew = Crew(self._options, self._notify, self._say)
+        except OSError as error:    # such as too many open files
+            self._hindered = True
+            self._say("no worker", "heavy values are worked on in a thread, not in a worker process: %s", error)
+            return
         crew.rings.fit(self._batch_bytes)
         if crew.start():
             self._crew = crew

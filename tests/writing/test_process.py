@@ -464,3 +464,18 @@ def test_it_is_said_in_the_log(tmp_path, monkeypatch, caplog):
             record.record(step)
             record.flush()
     assert sum("in a thread" in line for line in caplog.messages) == 1
+
+
+def test_without_a_descriptor_for_the_crew_the_thread_does_it_all(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(process, "START_BYTES", 1)
+    monkeypatch.setattr(os, "eventfd", refuse)
+    bench = Bench(tmp_path, num_process=1)
+    for step in range(3):
+        bench.put("histogram", np.full(1000, step), step)
+    bench.collect(3)
+    assert [outcome.point.step for outcome in bench.outcomes] == [0, 1, 2]
+    assert [key for key, _ in bench.said] == ["no worker"]
+    bench.executor.close()
