@@ -34,7 +34,8 @@ def norm(arrays: Iterable[Any]) -> Any:
 def _whole(array: Any) -> Any:
     """What this process holds of a distributed array, if that is all of it; None: it is a part, or one term of a sum."""
     if not hasattr(array, "to_local"):
-        return array
+        # JAX itself would put a sharded one together, and wait for processes that are not asked.
+        return array if getattr(array, "is_fully_addressable", True) or array.is_fully_replicated else None
     if any(placement.is_partial() for placement in array.placements):
         return None
     local = array.to_local()

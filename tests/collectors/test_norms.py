@@ -94,6 +94,20 @@ def test_of_sharded_arrays_there_is_none_unless_the_whole_of_them_is_here():
     assert norm([Distributed(whole, (2,), partial=True)]) is None
 
 
+class Global(np.ndarray):
+    """An array that is spread over processes, as JAX has them."""
+
+    is_fully_addressable = False
+    is_fully_replicated = False
+
+
+def test_of_arrays_that_span_processes_there_is_none_unless_each_has_the_whole_of_them():
+    spread = np.array([3.0, 4.0]).view(Global)
+    assert norm([spread, np.array([12.0])]) is None
+    spread.is_fully_replicated = True
+    assert norm([spread, np.array([12.0])]) == 13
+
+
 def test_gradients_that_are_in_parts_without_saying_so_give_no_norm(tmp_path, network, caplog):
     class Part(np.ndarray):
         ds_id = 3
