@@ -108,6 +108,29 @@ assert modes() == before
 assert (net(batch[0]).asnumpy() != net(batch[0]).asnumpy()).any()    # it drops out again
 """
 
+SMALL = """
+import mindspore as ms
+from mindspore import nn
+from mindspore.train import Loss, Model
+from summarykit.landscape import Evaluation
+from summarykit.landscape.models import model_of
+ms.set_device("CPU")
+ms.set_context(mode=ms.PYNATIVE_MODE)
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.factor = nn.Dense(4, 1, weight_init=1e-3, bias_init=0.0), 1.0
+    def construct(self, inputs):
+        return self.layer(inputs) * self.factor
+net, batch = Net(), (ms.ops.ones((8, 4)), ms.ops.zeros((8, 1)))
+for net.factor in (1.0, 3.0):    # a number that a graph keeps
+    model = model_of((Model(net, nn.MSELoss()), net, [batch], {"Loss": Loss()}), Evaluation(8))
+    with model.restored():
+        model.prepare()
+        found = model.measure()["Loss"]
+    assert abs(found / (4e-3 * net.factor) ** 2 - 1) < 1e-4, found
+"""
+
 
 def test_columns_stand_for_any_convolution(mindspore_python, run_script):
     run_script(COLUMNS, python=mindspore_python, timeout=600).expect_success()
@@ -121,3 +144,9 @@ def test_a_cell_is_called_as_a_graph_if_that_gives_the_same(mindspore_python, ru
 
 def test_a_cell_that_was_compiled_for_training_is_evaluated(mindspore_python, run_script):
     run_script(TRAINED, python=mindspore_python, timeout=600).expect_success()
+
+
+def test_a_graph_that_gives_another_loss_is_told_by_small_ones_too(mindspore_python, run_script, tmp_path):
+    program = tmp_path / "program.py"    # MindSpore compiles what is in files
+    program.write_text(SMALL)
+    run_script(program, python=mindspore_python, cwd=tmp_path, timeout=600).expect_success()

@@ -13,7 +13,7 @@ import numpy as np
 from summarykit.landscape.models.mindspore_columns import Replaced, pay, replaceable
 from summarykit.notices import logger
 
-_SAME = 1e-4    # relative: rounding is far below
+_SAME, _NOTHING = 1e-4, 1e-6    # relative, and of a loss near zero: rounding is far below
 
 
 class Graphs:
@@ -39,7 +39,7 @@ class Graphs:
             return
         wanted = _value(self._cells[0](*batch))
         found = self._tried(batch, columns)
-        if isinstance(found, Exception) or not np.allclose(found, wanted, rtol=_SAME, atol=_SAME, equal_nan=True):
+        if isinstance(found, Exception) or not np.allclose(found, wanted, rtol=_SAME, atol=_NOTHING, equal_nan=True):
             logger.warning("landscape: the network is measured as it is, since a compiled graph gives %s, not %s", _short(found), wanted)
             self.back()
 
