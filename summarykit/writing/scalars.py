@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from typing import Any
 
 from summarykit.formats.chunk import Chunk
@@ -31,7 +32,8 @@ class ScalarWriter:
         self._output.write(chunks, len(flat) // WIDTH)
 
     def _few(self, flat: list[Any]) -> list[Chunk]:
-        tags, values, steps = flat[0::WIDTH], list(map(float, flat[1::WIDTH])), flat[2::WIDTH]
+        tags, values = flat[0::WIDTH], list(map(float, flat[1::WIDTH]))
+        steps = array("q", flat[2::WIDTH]).tolist()    # an OverflowError where one has more than 64 bits
         chunks = few(self._encoder.number_fields, tags, steps, flat[3::WIDTH], values)
         if not all(map(math.isfinite, values)):
             self._stats.watch(columns(flat))
