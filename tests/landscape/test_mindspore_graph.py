@@ -137,17 +137,12 @@ def test_columns_stand_for_any_convolution(mindspore_python, run_script):
     run_script(COLUMNS, python=mindspore_python, timeout=600).expect_success()
 
 
-def test_a_cell_is_called_as_a_graph_if_that_gives_the_same(mindspore_python, run_script, tmp_path):
+@pytest.mark.parametrize("source", [CALLED, SMALL], ids=["another", "another by small losses"])
+def test_a_cell_is_called_as_a_graph_if_that_gives_the_same(mindspore_python, run_script, tmp_path, source):
     program = tmp_path / "program.py"    # MindSpore compiles what is in files
-    program.write_text(CALLED)
+    program.write_text(source)
     run_script(program, python=mindspore_python, cwd=tmp_path, timeout=600).expect_success()
 
 
 def test_a_cell_that_was_compiled_for_training_is_evaluated(mindspore_python, run_script):
     run_script(TRAINED, python=mindspore_python, timeout=600).expect_success()
-
-
-def test_a_graph_that_gives_another_loss_is_told_by_small_ones_too(mindspore_python, run_script, tmp_path):
-    program = tmp_path / "program.py"    # MindSpore compiles what is in files
-    program.write_text(SMALL)
-    run_script(program, python=mindspore_python, cwd=tmp_path, timeout=600).expect_success()

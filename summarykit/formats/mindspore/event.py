@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from summarykit.formats import blobs, varints, wire
-from summarykit.formats.groups import values
+from summarykit.formats import blobs, event, varints, wire
 from summarykit.formats.mindspore.tensors import tensor
 from summarykit.registry import imported
 from summarykit.shapes import Blob, Graph, Histogram, Image, LossLandscape, Plugin, Point, Shape, Tensor
 
-GRAPH, EVENT_TAG = 4, 1001    # of an event
 IMAGE, TENSOR, HISTOGRAM, LOSS_LANDSCAPE = 4, 8, 9, 10
-SUM_SQUARES, DTYPE = 1002, 1003
+SUM_SQUARES = 1002
 
 # A bucket's message up to its count: its length in the histogram, two doubles, and the keys before them all.
 _HEAD = np.dtype([
@@ -26,20 +23,16 @@ _KEYS = [wire.key(*each)[0] for each in ((1, wire.BYTES), (1, wire.FIXED64), (2,
 
 def parts(point: Point) -> list[Any]:
     """A point's event, as buffers."""
-    stamp = [wire.double(1, point.wall_time), wire.integer(2, point.step)]
-    if isinstance(point.value, Graph) and not point.value.beside:
-        return [*stamp, wire.data(GRAPH, _graph().encode(point.value)), wire.text(EVENT_TAG, point.tag)]
-    found = (wire.nested(1, [wire.text(1, tag), *_value(shape)]) for tag, shape in values(point))
-    return [*stamp, *wire.nested(5, chain.from_iterable(found))]
+    return event.parts(point, _value, lambda graph: _graph().encode(graph))
 
 
 def _value(shape: Shape) -> list[Any]:
     if isinstance(shape, Image):
-        return wire.nested(IMAGE, _image(shape))
+        return wire.nested(IMAGE, event.image(shape))
     if isinstance(shape, Histogram):
         return [wire.data(HISTOGRAM, histogram(shape)), wire.double(SUM_SQUARES, shape.sum_squares)]
     if isinstance(shape, Tensor):
-        return [*wire.nested(TENSOR, tensor(shape)), *_recorded_dtype(shape)]
+        return [*wire.nested(TENSOR, tensor(shape)), *event.recorded_dtype(shape)]
     if isinstance(shape, LossLandscape):
         return [wire.data(LOSS_LANDSCAPE, imported("summarykit.formats.mindspore.landscape").encode(shape))]
     if isinstance(shape, Graph):
@@ -50,11 +43,6 @@ def _value(shape: Shape) -> list[Any]:
 
 def _graph() -> Any:
     return imported("summarykit.formats.mindspore.graph")    # most runs have none, or one
-
-
-def _image(image: Image) -> list[bytes]:
-    size = wire.integer(1, image.height) + wire.integer(2, image.width) + wire.integer(3, image.channels)
-    return [size + wire.head(4, len(image.encoded)), image.encoded]
 
 
 def histogram(shape: Histogram) -> bytes:
@@ -78,8 +66,4 @@ def _buckets(shape: Histogram) -> bytes:
     rows = np.empty((len(counts), _HEAD.itemsize + len(places)), np.uint8)
     rows[:, : _HEAD.itemsize], rows[:, _HEAD.itemsize :] = heads.view(np.uint8).reshape(-1, _HEAD.itemsize), numbers
     return rows[np.arange(rows.shape[1]) < _HEAD.itemsize + sizes[:, None]].tobytes()
-
-
-def _recorded_dtype(shape: Tensor) -> list[bytes]:
-    return [wire.text(DTYPE, shape.dtype)] if shape.dtype != shape.data.dtype.name else []
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from summarykit.formats import blobs, wire
-from summarykit.formats.groups import values
+from summarykit.formats import blobs, event, wire
 from summarykit.formats.scalar_event import EXACT_VALUE
 from summarykit.formats.scalars import needs_exact
 from summarykit.registry import imported
 from summarykit.shapes import Array, Blob, Graph, Histogram, Image, LossLandscape, Plugin, Point, Shape, Tensor
 
-GRAPH, EVENT_TAG = 4, 1001    # of an event
 IMAGE, HISTO, TENSOR, METADATA = 4, 5, 8, 9
-NON_FINITE, DTYPE = 1001, 1003
+NON_FINITE = 1001
 STRING = 7
 
 DATA_TYPES = {
@@ -27,20 +24,16 @@ DATA_TYPES = {
 
 def parts(point: Point) -> list[Any]:
     """A point's event, as buffers."""
-    stamp = [wire.double(1, point.wall_time), wire.integer(2, point.step)]
-    if isinstance(point.value, Graph) and not point.value.beside:
-        return [*stamp, wire.data(GRAPH, _graph().encode(point.value)), wire.text(EVENT_TAG, point.tag)]
-    found = (wire.nested(1, [wire.text(1, tag), *_value(shape)]) for tag, shape in values(point))
-    return [*stamp, *wire.nested(5, chain.from_iterable(found))]
+    return event.parts(point, _value, lambda graph: _graph().encode(graph))
 
 
 def _value(shape: Shape) -> list[Any]:
     if isinstance(shape, Image):
-        return wire.nested(IMAGE, _image(shape))
+        return wire.nested(IMAGE, event.image(shape))
     if isinstance(shape, Histogram):
         return [wire.data(HISTO, histogram(shape)), wire.data(NON_FINITE, _non_finite(shape))]
     if isinstance(shape, Tensor):
-        return [*wire.nested(TENSOR, tensor(shape.data)), metadata(Plugin("tensor", shape.data)), *_recorded_dtype(shape)]
+        return [*wire.nested(TENSOR, tensor(shape.data)), metadata(Plugin("tensor", shape.data)), *event.recorded_dtype(shape)]
     if isinstance(shape, Graph):
         return _value(_graph().as_plugin(shape))
     if isinstance(shape, Plugin):
@@ -54,11 +47,6 @@ def _value(shape: Shape) -> list[Any]:
 
 def _graph() -> Any:
     return imported("summarykit.formats.tensorboard.graph")    # most runs have none, or one
-
-
-def _image(image: Image) -> list[bytes]:
-    size = wire.integer(1, image.height) + wire.integer(2, image.width) + wire.integer(3, image.channels)
-    return [size + wire.head(4, len(image.encoded)), image.encoded]
 
 
 def histogram(shape: Histogram) -> bytes:
@@ -97,10 +85,6 @@ def metadata(shape: Plugin) -> bytes:
     plugin = wire.text(1, shape.plugin) + (wire.data(2, shape.metadata) if shape.metadata else b"")
     titles = [wire.text(field, title) for field, title in ((2, shape.display_name), (3, shape.description)) if title]
     return wire.data(METADATA, b"".join([wire.data(1, plugin), *titles, wire.integer(4, shape.data_class)]))
-
-
-def _recorded_dtype(shape: Tensor) -> list[bytes]:
-    return [wire.text(DTYPE, shape.dtype)] if shape.dtype != shape.data.dtype.name else []
 
 
 def _doubles(field: int, numbers: Any) -> bytes:
