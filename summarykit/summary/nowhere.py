@@ -14,3 +14,6 @@ class Nowhere(Writer):
     def put(self, flat: Sequence[Any], tasks: Sequence[Task] = ()) -> bool:
         """Forget it."""
         return True
+
+    def begin_resumed(self) -> None:
+        """Nothing begins."""

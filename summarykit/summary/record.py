@@ -196,6 +196,7 @@ class SummaryRecord(Recorder):
         self._pending = _Pending()
 
     def __reduce__(self) -> tuple[Any, ...]:
+        self._writer.begin_resumed()
         return _again, (self._arguments, self._keywords)
 
     def _add(self, plugin: str, name: str, value: Any, options: dict[str, Any]) -> None:

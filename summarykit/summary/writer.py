@@ -249,6 +249,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
+        self._writer.begin_resumed()
         return _again, (type(self), self._arguments)
 
 

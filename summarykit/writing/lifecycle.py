@@ -29,6 +29,13 @@ class Forked(Protocol):
         """Called in the child."""
 
 
+class Resuming(Protocol):
+    """A writer that continues an earlier run."""
+
+    def begin_resumed(self) -> None:
+        """Called before a fork, in the parent."""
+
+
 class Live(Forked, Served, Protocol):
     """A writer, as the end of the process sees it."""
 
@@ -53,6 +60,7 @@ class _State:
         self.syncer = Syncer()
         self.pump = Pump(at_end=self.syncer.carry_out)
         self.attended: weakref.WeakSet[Live] = weakref.WeakSet()
+        self.resuming: weakref.WeakSet[Resuming] = weakref.WeakSet()
         self.watching = False
         self.ending = False
 
@@ -73,6 +81,11 @@ def syncer() -> Syncer:
 def track(forked: Forked) -> None:
     """Tell it when this process was forked, as long as it lives."""
     _state.tracked.add(forked)
+
+
+def track_resuming(writer: Resuming) -> None:
+    """Tell it when this process is about to be forked, as long as it lives."""
+    _state.resuming.add(writer)
 
 
 def attend(writer: Live) -> bool:
@@ -115,6 +128,11 @@ def _finish() -> None:
     _state.syncer.wait(min(SYNC_SECS, max(0.0, end - time.monotonic())))
 
 
+def _before_fork() -> None:
+    for writer in list(_state.resuming):
+        writer.begin_resumed()
+
+
 def _after_fork_in_child() -> None:
     tracked = list(_state.tracked)
     _state.begin()
@@ -124,4 +142,4 @@ def _after_fork_in_child() -> None:
 
 atexit.register(at_exit)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork_in_child)
+    os.register_at_fork(before=_before_fork, after_in_child=_after_fork_in_child)

@@ -54,6 +54,11 @@ class Output:
         self._tails: threading.Thread | None = None
         self._failed = failed
 
+    def begin(self) -> None:
+        """Make the first files before there is a value; the values go into the next ones."""
+        if not self._segment and self._ready():
+            self.close()
+
     def write(self, chunks: list[Chunk], values: int) -> None:
         """Write one chunk per format: the same values in each, one record a value (or none where the format has no place for it)."""
         self._check_vanished()

@@ -42,6 +42,8 @@ class Writer:
         self.closed = False
         self._start()
         lifecycle.track(self)
+        if options.resume is not None:
+            lifecycle.track_resuming(self)
 
     def _start(self) -> None:
         self.failure: OSError | None = None
@@ -155,6 +157,15 @@ class Writer:
             executor.close()
         self._work_through()
         self._output.wait_for_tails()
+
+    def begin_resumed(self) -> None:
+        """Begin what is resumed before a forked child, or a copy, adds to it: a beginning after their points would hide these."""
+        if self.options.resume is not None and not self.closed and self._turning.acquire(timeout=1.0):
+            try:
+                if not self._inside:
+                    self._output.begin()
+            finally:
+                self._turning.release()
 
     def after_fork(self) -> None:
         """In the child: what is here belongs to the parent. The child opens files of its own when it records."""

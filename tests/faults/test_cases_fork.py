@@ -7,6 +7,8 @@ from collections import Counter
 import pytest
 from testkit import events, records
 
+from summarykit import Run
+
 START = """
 import sys, os, time, threading, signal, pickle, warnings
 warnings.simplefilter("ignore", DeprecationWarning)    # Python 3.12 says it of every fork beside a thread
@@ -157,6 +159,26 @@ wait(child(lambda: (fill(record, "child", 1, start=100), record.close())))
     run_script(START + code, tmp_path, timeout=90).expect_success()
     purges = {path.name: events.purges(path) for path in events.files(tmp_path, "tensorboard")}
     assert sorted(purges.values(), key=len) == [[events.LAST_STEP], [events.LAST_STEP], [events.LAST_STEP, 100]]
+
+
+@pytest.mark.parametrize("way", ["fork", "copy"])
+def test_fk1_one_that_adds_to_a_resumed_run_before_it_has_begun(way, run_script, tmp_path):
+    """The files of the original, which say that everything from step 100 on is new, must not come behind those of the other."""
+    ways = {
+        "fork": 'wait(child(lambda: (fill(record, "other", 1, start=100), record.close())))',
+        "copy": 'again = pickle.loads(pickle.dumps(record)); fill(again, "other", 1, start=100); again.close()',
+    }
+    code = f"""
+fill(record, "old", 2, start=99); record.close()
+record = SummaryRecord(sys.argv[1], resume=100)
+{ways[way]}
+fill(record, "original", 1, start=100); record.close()
+"""
+    run_script(START + code, tmp_path, timeout=90).expect_success()
+    run = Run(tmp_path)
+    assert {tag: run.scalars(tag).step.tolist() for tag in ("old", "other", "original")} == {"old": [99], "other": [100], "original": [100]}
+    purges = [events.purges(path) for path in events.files(tmp_path, "tensorboard")]
+    assert purges == [[events.LAST_STEP], [events.LAST_STEP, 100], [events.LAST_STEP], [events.LAST_STEP]]
 
 
 TARGETS = """
