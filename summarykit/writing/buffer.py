@@ -70,7 +70,7 @@ class Buffer:
         self._patience = LONGEST_WAIT if on_full == "block" else 0.0
         self._choked = False
         self._stuck_at: Position | None = None    # `taken` when a wait for room was in vain
-        self._nbytes = 0
+        self._reserved = self._released = 0    # bytes since the beginning; the latter by the pump alone, which so waits for no lock
         self._lock = threading.RLock()
 
     def put(self, flat: Sequence[Any], tasks: Sequence[Task] = ()) -> bool:
@@ -119,9 +119,8 @@ class Buffer:
         return self.taken.items >= position.items and self.taken.tasks >= position.tasks
 
     def release(self, job: Job) -> None:
-        """A task is done with."""
-        with self._lock:
-            self._nbytes -= _weight(job)
+        """A task is done with: for the thread whose turn it is."""
+        self._released += _weight(job)
 
     def crowded(self) -> bool:
         """Whether so much is waiting that the pump should not pause."""
@@ -148,11 +147,15 @@ class Buffer:
 
     def _reserve(self, nbytes: int) -> bool:
         with self._lock:
-            if not self._nbytes or self._nbytes + nbytes <= FULL_BYTES:    # one value larger than the limit may pass alone
-                self._nbytes += nbytes
+            if self._fits(nbytes):
+                self._reserved += nbytes
                 return True
         self._wake()
-        return self._wait(lambda: not self._nbytes or self._nbytes + nbytes <= FULL_BYTES) and self._reserve(nbytes)
+        return self._wait(lambda: self._fits(nbytes)) and self._reserve(nbytes)
+
+    def _fits(self, nbytes: int) -> bool:
+        held = self._reserved - self._released
+        return not held or held + nbytes <= FULL_BYTES    # one value larger than the limit may pass alone
 
     def _wait(self, room: Callable[[], bool]) -> bool:
         """Wait for room, by short sleeps: a signal handler that records may interrupt this, and a lock would then never come free.

@@ -79,6 +79,8 @@ class Writer:
             lifecycle.pump().wake()    # the copies are to be made beside the next forward pass
         if not accepted:
             self.stats.drop("buffer full: recorded faster than it can be written", values)
+        if self.ended:    # closed meanwhile, by a signal handler or another thread
+            return self._dismiss_late_comers()
         if self._direct:
             self._work_through()
         return accepted
@@ -134,7 +136,7 @@ class Writer:
             return self._output.error is None
         if self._direct and not self._work_through():
             return False
-        lifecycle.pump().wake()
+        lifecycle.pump().call()    # a signal handler may ask before the call that it interrupted has started a thread
         return request.wait(patience, lambda: (self.stats.bytes, self.stats.written, self.buffer.taken, self._executor.completed))
 
     # --- at the edges of the process

@@ -170,3 +170,64 @@ def test_an_interrupt_between_a_write_and_its_count(tmp_path, monkeypatch):
     out.push()
     out.close()
     assert records.payloads(out.path) == [bytes([number]) * 9 for number in range(10)]
+
+
+AT_EVERY_LINE = """
+import logging, threading
+from summarykit.writing import writer
+
+def interrupted(at, act):
+    \"\"\"Record two steps; at one line of ours in the second comes a signal, whose handler acts. False: there is no such line.\"\"\"
+    lines = 0
+    other, mine = (SummaryRecord(f"{sys.argv[1]}/{name}/{at}", num_process=0) for name in ("other", "mine"))
+    other.add_value("scalar", "x", 1.0); other.record(1)
+    if sys.argv[2] == "second": mine.add_value("histogram", "h", [1.0, 2.0]); mine.record(1)
+    def trace(frame, event, _):
+        nonlocal lines
+        if not frame.f_code.co_filename.endswith(("threading.py", "pump.py", "buffer.py", "lifecycle.py", "writer.py", "record.py")):
+            return None
+        lines += event == "line"
+        if lines == at and event == "line": signal.raise_signal(signal.SIGUSR1)
+        return trace
+    signal.signal(signal.SIGUSR1, lambda *_: act(mine, other, at))
+    sys.settrace(trace)
+    mine.add_value("scalar", "a", 1.0); mine.add_value("histogram", "h", [1.0, 2.0]); mine.record(2)
+    sys.settrace(None)
+    for each in (mine, other):
+        each.close()
+        assert each.stats()["waiting"] == 0, (at, each.stats())
+    return lines >= at
+
+def flush(mine, other, at):
+    assert mine.flush() and other.flush(), at
+
+def close_other(mine, other, at):
+    other.close()
+
+def close_both(mine, other, at):
+    mine.close(); other.close()
+
+def open_another(mine, other, at):
+    with SummaryRecord(f"{sys.argv[1]}/another/{at}") as another:
+        another.add_value("scalar", "x", 1.0); another.record(1)
+        assert another.flush(), at
+
+act, at = globals()[sys.argv[3]], 1
+while interrupted(at, act): at += 1
+print(at)
+"""
+
+
+@pytest.mark.parametrize("act", ["flush", "close_other", "close_both", "open_another"])
+@pytest.mark.parametrize("step", ["first", "second"])
+def test_a_signal_at_every_line_of_a_call_that_records(step, act, run_script, tmp_path):
+    """EX8. The handler waits for nothing that only the interrupted call could give; what it opens is served, what it closes is whole."""
+    done = run_script(STORM + AT_EVERY_LINE, tmp_path, step, act, timeout=90).expect_success()
+    assert int(done.stdout) > 40
+    assert "did not answer" not in done.stderr
+    if act != "close_both":
+        assert done.stderr == ""
+        for at in range(1, int(done.stdout)):
+            assert events.both(tmp_path / "mine" / str(at), "a") == [(2, 1.0)]
+            assert events.both(tmp_path / "other" / str(at)) == [(1, 1.0)]
+            assert act != "open_another" or events.both(tmp_path / "another" / str(at)) == [(1, 1.0)]

@@ -20,6 +20,7 @@ class Served:
     """Leaves when it has had enough: after some turns."""
 
     flush_secs = 0.001
+    ended = False
 
     def __init__(self, pump, turns=3, enough=None):
         self.pump, self.threads, self.last = pump, [], None
