@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 
 from summarykit.clock import BEAT_SECS
 from summarykit.formats import framing, names
@@ -16,7 +15,6 @@ from summarykit.formats.names import Stem
 from summarykit.formats.origin import Origin
 from summarykit.registry import imported
 from summarykit.shapes import Lineage, Point
-from summarykit.writing.durable import opened
 from summarykit.writing.file import RecordFile
 from summarykit.writing.options import WriterOptions
 
@@ -61,9 +59,9 @@ class LineageFile:
             with suppress(OSError):    # a heartbeat that fails is one that is missed
                 os.utime(self._file.path)
 
-    def unsynced(self) -> list[int]:
-        """A descriptor for ``fsync`` elsewhere, where there is a file; the receiver closes it."""
-        return [] if self._file is None else opened([partial(os.dup, self._file.fd)])
+    def files(self) -> list[RecordFile]:
+        """The file, where there is one."""
+        return [] if self._file is None else [self._file]
 
     def close(self) -> None:
         """Close the file, also in a forked child, whose parent goes on with it."""

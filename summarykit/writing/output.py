@@ -20,7 +20,7 @@ from summarykit.formats import FORMATS, framing
 from summarykit.formats.chunk import EMPTY, Chunk, chunk
 from summarykit.formats.names import Stem, next_stamp, parse
 from summarykit.formats.origin import Origin
-from summarykit.writing.durable import opened
+from summarykit.writing.durable import Unsynced, sync_path
 from summarykit.writing.file import PENDING_BYTES, Parcel, RecordFile
 from summarykit.writing.options import WriterOptions
 from summarykit.writing.stats import Stats
@@ -86,20 +86,19 @@ class Output:
         if self._files and not behind:
             self.error = None
 
-    def unsynced(self) -> list[int]:
-        """Descriptors of all that no sync has seen yet, for ``fsync`` elsewhere; the receiver closes them."""
+    def unsynced(self) -> Unsynced:
+        """All that no sync has seen yet."""
         left, self._left = self._left, []
-        paths = [*left, self._options.directory] if os.name == "posix" else []
-        return opened([*(partial(os.dup, file.fd) for file in self._files), *(partial(os.open, path, os.O_RDONLY) for path in paths)])
+        return Unsynced(list(self._files), [*left, self._options.directory])
 
     def sync(self) -> None:
         """Bring the files, and their names, to the disk."""
         left, self._left = self._left, []
         for path in left:
-            self._attempt(partial(_sync_path, path))
+            self._attempt(partial(sync_path, path))
         for file in self._files:
             self._attempt(file.sync)
-        self._attempt(partial(_sync_path, self._options.directory))
+        self._attempt(partial(sync_path, self._options.directory))
 
     def close(self) -> None:
         """Write what can be, give up the rest, close the files."""
@@ -245,13 +244,3 @@ class Output:
         if self.error is None:
             return "storage: closed before it was written"
         return f"storage: {os.strerror(self.error.errno or errno.EIO)}"
-
-
-def _sync_path(path: Path) -> None:
-    """Bring a closed file, or a directory's names, to the disk; what was deleted needs none."""
-    if os.name == "posix" and path.exists():
-        fd = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)

@@ -15,7 +15,7 @@ from summarykit.shapes import Array
 from summarykit.writing import lifecycle
 from summarykit.writing.buffer import Buffer
 from summarykit.writing.delivery import Delivery
-from summarykit.writing.durable import Durable
+from summarykit.writing.durable import Durable, Unsynced
 from summarykit.writing.executor import Executor, InlineExecutor
 from summarykit.writing.flat import WIDTH
 from summarykit.writing.job import Task
@@ -62,7 +62,7 @@ class Writer:
         self._given_up = False
         self._at_rest = False
         self._rest_until = 0.0
-        self._durable = Durable(self.stats, lifecycle.syncer(), self._output.unsynced)
+        self._durable = Durable(self.stats, lifecycle.syncer(), self._unsynced)
 
     # --- for callers
 
@@ -271,12 +271,16 @@ class Writer:
     def _end(self) -> None:
         self._executor.close()
         self._output.push()
-        unsynced = self._output.unsynced() + self._delivery.lineage.unsynced()
+        syncs = self._durable.prepare()
         self._output.close()
         self._delivery.lineage.close()
         self.ended = True
         nobody_left = lifecycle.pump().dismiss(self)
-        self._durable.sync(unsynced, by_me=nobody_left)
+        self._durable.sync(syncs, by_me=nobody_left)
+
+    def _unsynced(self) -> Unsynced:
+        files, paths = self._output.unsynced()
+        return Unsynced(files + self._delivery.lineage.files(), paths)
 
     def _dismiss_late_comers(self) -> bool:
         """What other threads recorded, or asked for, while the files were closed."""
