@@ -2,9 +2,14 @@
 
     .envs/peers/bin/python benchmarks/integrations.py [--only torch ...] [--rounds 3] [--scale 1]
 
+What is not installed is left out: the environment of benchmarks/setup_peers.sh has the first four, that of development Keras, JAX, XGBoost,
+LightGBM and scikit-learn (with them TensorFlow for Keras' logger, and TensorBoard), .envs/mindspore MindSpore.
+
 The loop runs with each recorder and without one, in turn, in one process with one thread of PyTorch. One of the recorders does nothing: it
 is there for what the framework itself takes to call a callback. A step's figure is the CPU time of the training thread from one forward
-pass to the next. Of steps that do not record the lower quartile is compared with that of the loop without: neighbours on the machine only
+pass to the next (of others than PyTorch's, from one beginning to the next). Where the loop's own time varies by more than what is looked
+for, the time within the recorder's hooks says more: it leaves out what the framework does around them, and includes half a microsecond a
+call for reading the clock. Of steps that do not record the lower quartile is compared with that of the loop without: neighbours only
 add. Of a step that records, and of the next, which its copies may reach into, counts what they take more than the steps after them (and
 more than the same steps of the loop without: Transformers logs by itself). The network has one parameter (for the steps that do not record)
 or those of a ResNet-18, 11.7 M values in 62 parameters. Recorded are loss, learning rate and the histograms of the same parameters and
@@ -25,17 +30,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
 import numpy as np
+import other_loops as others
+from hook_clock import HookClock, watch_hooks, watch_methods
 from mixed_step import SIZES
+from other_loops import IDLE, OURS, THEIRS, Steps
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-OURS, IDLE, THEIRS, COPY = "summarykit", "idle", "tensorboard", "copy"
-RECORDERS = (OURS, IDLE, THEIRS) if importlib.util.find_spec("tensorboard") else (OURS, IDLE)
+COPY = "copy"
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,7 @@ class Case:
         turns: how often each recorder is run.
         count: so many parameters are recorded.
         collected: the collector's arguments.
+        hooks: what counts is the time in the recorder's hooks, not what the steps take longer.
     """
 
     claim: str
@@ -63,6 +72,7 @@ class Case:
     turns: int = 2
     count: int = 5
     collected: Mapping[str, Any] = field(default_factory=dict)
+    hooks: bool = False
 
     @classmethod
     def same(cls, claim: str, pattern: str | None = None, count: int = 5) -> Case:
@@ -84,15 +94,19 @@ class Case:
 
 
 CASES = (
-    Case("a step that records nothing, µs", 1e6, False, (8,), 100, 600, 5),    # such short steps that the writer rests between
+    Case("a step that records nothing, µs", 1e6, False, (8,), 100, 2000, 3),    # of steps so short most follow the start of the workers
+    Case("a step that records nothing, in hooks only, µs", 1e6, False, (8,), 100, 600, 3, hooks=True),    # for the noise of loops
     Case("a step that records, ResNet-18: our defaults, ms"),
     Case.same("a step that records, ResNet-18: the same values, of five parameters, ms"),
     Case.same("a step that records, ResNet-18: the same values, of all parameters, ms", ".*", 62),
 )
+BY_HOOKS = CASES[1]
+WITHOUT_HOOKS = tuple(case for case in CASES if not case.hooks)
+"""For loops that are written by hand."""
 
 
-def network(sizes: Sequence[int], base: type[Any] | None = None) -> Any:
-    """A module whose loss looks at one number of each parameter; every call is written down with the thread's CPU time."""
+def module(sizes: Sequence[int], clock: Callable[[], float], base: type[Any] | None = None) -> Any:
+    """A module whose loss looks at one number of each parameter; every call is written down with what the clock says."""
     import torch
 
     class Net(base or torch.nn.Module):
@@ -100,9 +114,10 @@ def network(sizes: Sequence[int], base: type[Any] | None = None) -> Any:
             super().__init__()
             self.weights = torch.nn.ParameterList(torch.full((size,), 0.1) for size in sizes)
             self.seen: list[float] = []
+            self.clock = clock
 
         def forward(self, x: Any, labels: Any = None) -> Any:
-            self.seen.append(time.thread_time())
+            self.seen.append(self.clock())
             return {"loss": sum(weight[0] ** 2 for weight in self.weights) * x.mean()}
 
         def training_step(self, batch: Any, number: int) -> Any:
@@ -114,6 +129,13 @@ def network(sizes: Sequence[int], base: type[Any] | None = None) -> Any:
             return torch.optim.SGD(self.parameters(), 1e-3)
 
     return Net()
+
+
+def lightning_module(sizes: Sequence[int], clock: Callable[[], float]) -> Any:
+    """The same as a module of Lightning."""
+    import lightning.pytorch as pl
+
+    return module(sizes, clock, pl.LightningModule)
 
 
 class Histograms:
@@ -150,16 +172,20 @@ def idle_hooks(model: Any) -> Iterator[None]:
 
 def torch_loop(recorder: str | None, directory: str, model: Any, steps: int, what: Case) -> None:
     """A loop written by hand: ``watch``, or torch's SummaryWriter called in it."""
+    from torch.optim.optimizer import _global_optimizer_post_hooks
+
     optimizer = model.configure_optimizers()
     writer = watching = None
     if recorder == OURS:
         from summarykit.integrations.torch import SummaryCollector, watch
 
         watching = watch(model, optimizer, SummaryCollector(directory, what.every, **what.collected))
+        watch_methods(model.clock, watching, "report")
     elif recorder == THEIRS:
         from torch.utils.tensorboard import SummaryWriter
 
         writer, histograms = SummaryWriter(directory), Histograms(model, what.count)
+    watch_hooks(model.clock, model._forward_pre_hooks, _global_optimizer_post_hooks)
     for step, batch in enumerate(data(steps), 1):
         optimizer.zero_grad()
         loss = model(batch["x"])["loss"]
@@ -192,6 +218,8 @@ def lightning_loop(recorder: str | None, directory: str, model: Any, steps: int,
         callbacks = [SummaryCollector(directory, what.every, **what.collected)]
     elif recorder == THEIRS:
         logger, callbacks = pl.loggers.TensorBoardLogger(directory), [pl.callbacks.LearningRateMonitor("step"), Parameters()]
+    for callback in callbacks:
+        watch_methods(model.clock, callback, "on_train_batch_start", "on_train_batch_end")
     trainer = pl.Trainer(
         max_epochs=1, accelerator="cpu", logger=logger, callbacks=callbacks, log_every_n_steps=what.every, enable_checkpointing=False,
         enable_progress_bar=False, enable_model_summary=False, default_root_dir=directory,
@@ -213,6 +241,10 @@ def transformers_loop(recorder: str | None, directory: str, model: Any, steps: i
             if (state.global_step + 1) % what.every == 0:
                 Histograms(model, what.count).write(self.writer, state.global_step + 1)
 
+    class Clocked(TrainerCallback):
+        def on_train_begin(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:
+            watch_hooks(model.clock, model._forward_pre_hooks)    # by now ours is among them
+
     callbacks: list[Any] = [TrainerCallback()] if recorder == IDLE else []
     if recorder == OURS:
         from summarykit.integrations.transformers import SummaryCollector
@@ -227,7 +259,9 @@ def transformers_loop(recorder: str | None, directory: str, model: Any, steps: i
         f"{directory}/out", num_train_epochs=1, per_device_train_batch_size=1, logging_steps=what.every, save_strategy="no",
         report_to="none", disable_tqdm=True, use_cpu=True, optim="sgd",
     )  # fmt: skip
-    trainer = Trainer(model, arguments, train_dataset=data(steps), callbacks=callbacks)
+    for callback in callbacks:
+        watch_methods(model.clock, callback, "on_step_begin", "on_pre_optimizer_step", "on_optimizer_step", "on_step_end")
+    trainer = Trainer(model, arguments, train_dataset=data(steps), callbacks=[*callbacks, Clocked()])
     trainer.remove_callback(PrinterCallback)
     trainer.train()
 
@@ -236,6 +270,7 @@ def accelerate_loop(recorder: str | None, directory: str, model: Any, steps: int
     """Accelerate: our tracker with ``watch``, or its TensorBoardTracker and its writer for the histograms."""
     from accelerate import Accelerator
     from accelerate.tracking import TensorBoardTracker
+    from torch.optim.optimizer import _global_optimizer_post_hooks
 
     trackers, watching = [], None
     if recorder == OURS:
@@ -252,6 +287,7 @@ def accelerate_loop(recorder: str | None, directory: str, model: Any, steps: int
         from summarykit.integrations.accelerate import SummaryCollector, watch
 
         watching = watch(model, optimizer, SummaryCollector(directory, what.every, **what.collected))
+    watch_hooks(model.clock, model._forward_pre_hooks, _global_optimizer_post_hooks)
     for step, batch in enumerate(data(steps), 1):
         loss = model(batch["x"])["loss"]
         accelerator.backward(loss)
@@ -266,28 +302,60 @@ def accelerate_loop(recorder: str | None, directory: str, model: Any, steps: int
         watching.close()
 
 
-LOOPS: dict[str, tuple[Callable[..., None], str]] = {
-    "torch": (torch_loop, "torch"),
-    "lightning": (lightning_loop, "lightning"),
-    "transformers": (transformers_loop, "transformers"),
-    "accelerate": (accelerate_loop, "accelerate"),
+@dataclass(frozen=True)
+class Framework:
+    """How one is measured.
+
+    Attributes:
+        loop: trains, with a recorder.
+        package: that it needs.
+        logger: the package that its own logger needs; "" where it has none.
+        network: makes what the loop is handed, of sizes and a clock.
+        cases: that make sense for it.
+    """
+
+    loop: Callable[..., None]
+    package: str
+    logger: str = "tensorboard"
+    network: Callable[..., Any] = Steps
+    cases: Sequence[Case] = CASES
+
+    @property
+    def recorders(self) -> list[str]:
+        """Those that it has here."""
+        hand_written = self.network is Steps and BY_HOOKS not in self.cases
+        return [OURS, *[IDLE] * (not hand_written), *[THEIRS] * bool(self.logger and importlib.util.find_spec(self.logger))]
+
+
+FRAMEWORKS = {
+    "torch": Framework(torch_loop, "torch", network=module),
+    "lightning": Framework(lightning_loop, "lightning", network=lightning_module),
+    "transformers": Framework(transformers_loop, "transformers", network=module),
+    "accelerate": Framework(accelerate_loop, "accelerate", network=module),
+    "keras on torch": Framework(partial(others.keras_loop, "torch"), "keras", "tensorflow"),
+    "keras on jax": Framework(partial(others.keras_loop, "jax"), "keras", "tensorflow"),
+    "jax": Framework(others.jax_loop, "jax", cases=WITHOUT_HOOKS),
+    "mindspore": Framework(partial(others.mindspore_loop, "graph"), "mindspore", "mindspore"),
+    "mindspore, PyNative": Framework(partial(others.mindspore_loop, "pynative"), "mindspore", "mindspore"),
+    "xgboost": Framework(others.xgboost_loop, "xgboost", "", cases=CASES[:3]),
+    "lightgbm": Framework(others.lightgbm_loop, "lightgbm", "", cases=CASES[:3]),
+    "scikit-learn": Framework(others.sklearn_loop, "sklearn", "", cases=CASES[:3]),
+    "scikit-learn, partial_fit": Framework(others.partial_fit_loop, "sklearn", "", cases=WITHOUT_HOOKS[:2]),
 }
-"""Framework -> its loop, and the package that it needs."""
 
 
-def measure(framework: str, scale: float) -> list[dict[str, float]]:
+def measure(framework: Framework, scale: float) -> list[dict[str, float]]:
     """CPU seconds that a step costs more with each recorder, case by case; and those of a copy."""
-    import torch
+    if importlib.util.find_spec("torch"):
+        importlib.import_module("torch").set_num_threads(1)
+    return [added(framework, what, scale) for what in framework.cases]
 
-    torch.set_num_threads(1)
-    return [added(framework, what, scale) for what in CASES]
 
-
-def added(framework: str, what: Case, scale: float) -> dict[str, float]:
+def added(framework: Framework, what: Case, scale: float) -> dict[str, float]:
     """By each recorder, to a step that records or to one that does not, as the case says."""
     steps = max(3 * what.every, round(what.steps * scale))
     sizes = [max(1, round(size * min(1.0, scale * 10))) for size in what.sizes]
-    found: dict[str | None, list[float]] = {recorder: [] for recorder in (None, *RECORDERS)}
+    found: dict[str | None, list[float]] = {recorder: [] for recorder in (None, *framework.recorders)}
     for recorder in list(found) * max(1, round(what.turns * min(1.0, scale))):
         found[recorder] += what.found(spent(framework, recorder, sizes, steps, what))
     alone = what.figure(found.pop(None))
@@ -307,13 +375,12 @@ def copied(sizes: Sequence[int]) -> float:
     return median(spent)
 
 
-def spent(framework: str, recorder: str | None, sizes: list[int], steps: int, what: Case) -> list[float]:
+def spent(framework: Framework, recorder: str | None, sizes: list[int], steps: int, what: Case) -> list[float]:
     """CPU seconds of the training thread of each step but the last."""
-    base = importlib.import_module("lightning.pytorch").LightningModule if framework == "lightning" else None
-    model = network(sizes, base)
-    hooks = idle_hooks(model) if recorder == IDLE and framework in ("torch", "accelerate") else nullcontext()
+    model = framework.network(sizes, HookClock() if what.hooks else time.thread_time)
+    hooks = idle_hooks(model) if recorder == IDLE and framework.loop in (torch_loop, accelerate_loop) else nullcontext()
     with tempfile.TemporaryDirectory(prefix="benchmark-") as directory, hooks:
-        LOOPS[framework][0](recorder, directory, model, steps, what)
+        framework.loop(recorder, directory, model, steps, what)
     return [after - before for before, after in pairwise(model.seen[-steps:])]
 
 
@@ -338,30 +405,31 @@ def table(frameworks: Iterable[str], rounds: int, scale: float) -> None:
     print("| framework | CPU of the training thread added to | summarykit | a callback that does nothing | its own TensorBoard logger |")
     print("|---|---|---:|---:|---:|")
     for framework in frameworks:
-        if importlib.util.find_spec(LOOPS[framework][1]) is None:
-            print(f"{framework} is left out: it is not installed (benchmarks/setup_peers.sh makes .envs/peers)", file=sys.stderr)
+        if importlib.util.find_spec(FRAMEWORKS[framework].package) is None:
+            print(f"{framework} is left out: it is not installed (see the beginning of this file)", file=sys.stderr)
             continue
         rows = [alone(framework, scale) for _ in range(rounds)]
-        for number, what in enumerate(CASES):
+        for number, what in enumerate(FRAMEWORKS[framework].cases):
             found = {recorder: median(row[number][recorder] for row in rows) * what.factor for recorder in rows[0][number]}
-            ours, idle, theirs = found[OURS], found[IDLE], found.get(THEIRS)
+            ours, theirs = found[OURS], found.get(THEIRS)
             told = f"{theirs:.3g} ({theirs / ours:.3g}×)" if theirs and ours > 0 else "–"
-            print(f"| {framework} | {what.claim} | {ours:.3g} | {idle:.3g} | {told} |", flush=True)
+            told_idle = f"{found[IDLE]:.3g}" if IDLE in found else "–"
+            print(f"| {framework} | {what.claim} | {ours:.3g} | {told_idle} | {told} |", flush=True)
         print(f"{framework}: a copy of all gradients by NumPy takes {found[COPY]:.3g} ms", file=sys.stderr)
 
 
 def main() -> None:
     """Read the command line."""
     found = argparse.ArgumentParser(description=__doc__)
-    found.add_argument("--only", action="append", choices=list(LOOPS), help="this framework; may be repeated")
+    found.add_argument("--only", action="append", choices=list(FRAMEWORKS), help="this framework; may be repeated")
     found.add_argument("--rounds", type=int, default=3)
     found.add_argument("--scale", type=float, default=1.0, help="factor on all sizes")
     found.add_argument("--one", metavar="FRAMEWORK", help="one measurement, as JSON")
     arguments = found.parse_args()
     if arguments.one:
-        print(f"\n{json.dumps(measure(arguments.one, arguments.scale))}", flush=True)
+        print(f"\n{json.dumps(measure(FRAMEWORKS[arguments.one], arguments.scale))}", flush=True)
     else:
-        table(arguments.only or LOOPS, arguments.rounds, arguments.scale)
+        table(arguments.only or FRAMEWORKS, arguments.rounds, arguments.scale)
 
 
 if __name__ == "__main__":    # a worker process may import this file again

@@ -16,6 +16,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -138,7 +139,12 @@ def _importance(estimator: Any) -> Scores:
 
 def fitted(estimator: Any) -> Any:
     """Give what shows the fitted arrays of floats (``coef_``, ``intercepts_`` …) as parameters, whenever it is looked at."""
-    return type(type(estimator).__name__, (_Fitted,), {})(estimator)
+    return _fitted_kind(type(estimator).__name__)(estimator)
+
+
+@cache
+def _fitted_kind(name: str) -> type[_Fitted]:
+    return type(name, (_Fitted,), {})
 
 
 class _Fitted:

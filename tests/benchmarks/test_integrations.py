@@ -16,7 +16,7 @@ def test_a_framework_gives_a_figure_for_each_claim(checkout):
     header, rule, *rows = done.stdout.splitlines()
     assert rule == "|---|---|---:|---:|---:|", done.stderr
     assert header.count("|") == 6
-    assert len(rows) == 4, done.stderr
+    assert len(rows) == 5, done.stderr
     for row in rows:
         assert row.startswith("| torch | a step that records")
         ours, idle = map(float, row.split("|")[3:5])
