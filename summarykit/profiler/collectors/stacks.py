@@ -49,13 +49,21 @@ class Stacks(Collector):
         self._ended = perf_counter_ns()
 
     def tick(self) -> None:
-        """See ``Collector``. Each look finds the caches of the processor cold, so what matters is how little code it runs through."""
+        """See ``Collector``. What tells a stack from others is code and instruction of each frame, from the innermost out.
+
+        Each look finds the caches of the processor cold, so what matters is how little it touches. A code object's own hash would go
+        through all its code; a frame must not be held, nor may its number be trusted, which is another one's soon.
+        """
         own, now = get_ident(), perf_counter_ns()
-        for thread, frame in sys._current_frames().items():
+        for thread, innermost in sys._current_frames().items():
             if thread != own:
-                key = _key(frame)
+                key: tuple[int, ...] = ()
+                frame: FrameType | None = innermost
+                while frame is not None:
+                    key += id(frame.f_code), frame.f_lasti
+                    frame = frame.f_back
                 stack = self._known.get(key)
-                self._add((now, thread, self._enter(key, frame) if stack is None else stack))
+                self._add((now, thread, self._enter(key, innermost) if stack is None else stack))
 
     def _enter(self, key: tuple[int, ...], innermost: FrameType) -> int:
         """Write the frames of a new stack that are not known as its callers, the outermost first."""
@@ -83,17 +91,6 @@ class Stacks(Collector):
         """See ``Collector``: what lay between two samples in fact, which come late, or more rarely where they cost too much."""
         looked = (self._ended or perf_counter_ns()) - self._begun
         return {"period_ns": max(looked // max(self.cost.calls, 1), int(self.period * 1e9))}
-
-
-def _key(innermost: FrameType) -> tuple[int, ...]:
-    """What tells a stack from others: code and instruction of each frame. A code object's own hash would go through all its code."""
-    key: list[int] = []
-    frame: FrameType | None = innermost
-    while frame is not None and len(key) < 2 * DEEPEST:
-        key.append(id(frame.f_code))
-        key.append(frame.f_lasti)
-        frame = frame.f_back
-    return tuple(key)
 
 
 def _frames(innermost: FrameType) -> Iterator[tuple[CodeType, int]]:
