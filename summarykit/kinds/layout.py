@@ -64,8 +64,13 @@ def as_batch(array: Array, layout: str) -> Array:
 
 
 def tiled(batch: Array) -> Array:
-    """Lay a batch out as one picture ``[height, width, channels]``: up to 8 columns, opaque black where no picture is left."""
+    """Lay a batch out as one picture ``[height, width, channels]``: up to 8 columns, opaque black where no picture is left.
+
+    Of a batch of one it is a view.
+    """
     count, height, width, channels = batch.shape
+    if count == 1:
+        return batch[0]
     columns = min(count, _COLUMNS)
     lines = -(-count // columns)
     canvas = np.zeros((lines, height, columns, width, channels), batch.dtype)

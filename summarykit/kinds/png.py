@@ -1,7 +1,7 @@
 """PNG files from pixel arrays, without Pillow: the 'up' filter in NumPy, level 1 of isal (extra ``isal``) or else of zlib.
 
 The format: W3C, Portable Network Graphics (PNG) Specification, 3rd edition. Each row is stored as the difference to the row above (filter
-type 2), which NumPy computes for the whole picture at once; for 512x512x3 that takes about 1 ms with isal and 15 ms with zlib, at about
+type 2), which NumPy computes for the whole picture at once; for 512x512x3 that takes about 2 ms with isal and 15 ms with zlib, at about
 the size of Pillow's default, which takes 58 ms.
 """
 
@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import struct
 import zlib
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,10 @@ from summarykit.shapes import Array
 
 _COLOUR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}  # channels -> grey, grey + alpha, RGB, RGBA
 _UP = 2
+
+# What is alike within 4 KiB isal finds. In 32 KiB it finds also what is alike by chance, whose distance takes more bits than it saves:
+# photographs then take 4 % longer and up to 2 % more bytes, drawings up to 20 % more bytes.
+_WINDOW_BITS = 12
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 ENDING = b"\0\0\0\0IEND\xaeB`\x82"
@@ -43,8 +48,7 @@ def opening(pixels: Array) -> bytes:
 
 def compressed(pixels: Array) -> bytes:
     """Give the pixels, filtered and compressed."""
-    packed: bytes = compressor().compress(_filtered(pixels).data, 1)
-    return packed
+    return compressor().compress(_filtered(pixels).data)
 
 
 def _filtered(pixels: Array) -> Array:
@@ -68,10 +72,23 @@ def _parts(kind: bytes, content: bytes) -> list[bytes]:
     return [struct.pack(">I", len(content)) + kind, content, struct.pack(">I", crc32(content, crc32(kind)))]
 
 
+class Compressor(NamedTuple):
+    """What a file needs of a package that compresses.
+
+    Attributes:
+        compress: gives the zlib stream of a buffer.
+        crc32: gives the checksum of a buffer, told that of what came before.
+    """
+
+    compress: Callable[[Any], bytes]
+    crc32: Callable[..., int]
+
+
 @functools.cache
-def compressor() -> Any:
-    """Give the fastest module at hand that compresses as zlib does, looked for at the first picture."""
+def compressor() -> Compressor:
+    """Give the fastest one at hand, looked for at the first picture."""
     try:
-        return imported("isal.isal_zlib")
+        isal = imported("isal.isal_zlib")
     except ImportError:
-        return zlib
+        return Compressor(functools.partial(zlib.compress, level=1), zlib.crc32)
+    return Compressor(functools.partial(isal.compress, level=1, wbits=_WINDOW_BITS), isal.crc32)

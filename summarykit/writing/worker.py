@@ -23,7 +23,7 @@ from summarykit.writing.executor import perform
 from summarykit.writing.job import Task
 from summarykit.writing.messages import Do, Done, End, Hello, Ready, Settled, Share, Withdraw, unpack
 from summarykit.writing.options import WriterOptions
-from summarykit.writing.records import lay_out
+from summarykit.writing.records import joined, lay_out
 
 _TELL_SECS = 0.01    # results are told together: each message wakes threads of the trainer
 _DYING_SECS = 2.0    # between the end of the trainer's socket and the end of the trainer itself
@@ -143,7 +143,7 @@ class Worker:
             laid = lay_out(outcome.point, self._layouts)
         except Exception as error:  # noqa: BLE001  such as a MemoryError: it costs this value alone
             return Done(order.number, reason=f"{outcome.point.kind}: {type(error).__name__}: {error}")
-        return Done(order.number, records=tuple(None if parts is None else [b"".join(parts)] for parts in laid))
+        return Done(order.number, records=joined(laid))
 
     def _completed(self, open_: Open) -> Done:
         return open_.done or self._perform(open_.order)

@@ -80,6 +80,17 @@ def test_strided_pixels_are_encoded(encode):
     assert np.array_equal(decode(encode(pixels)), pixels)
 
 
+@pytest.mark.parametrize("period", [1, 40, 100], ids="alike within {} rows".format)
+def test_what_is_alike_nearby_and_far_away_is_read_back(encode, period):
+    """A row takes 600 bytes, so that its like lies within the compressor's window, or beyond it."""
+    pillow = pytest.importorskip("PIL.Image")
+    rows = np.random.default_rng(0).integers(0, 256, (period, 200, 3), np.uint8)
+    pixels = np.tile(rows, (400 // period, 1, 1))
+    encoded = encode(pixels)
+    assert np.array_equal(decode(encoded), pixels)
+    assert np.array_equal(np.asarray(pillow.open(io.BytesIO(encoded))), pixels)
+
+
 def test_isal_is_looked_for_at_the_first_picture_only(run_script):
     run_script("""
 import sys
