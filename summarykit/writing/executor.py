@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -73,9 +74,23 @@ def perform(task: Task) -> Outcome:
     job = task.job
     try:
         shape = job.kind.reduce(job.snapshot)
-    except Exception as error:  # noqa: BLE001  a kind may be anybody's code
-        return Outcome(task, None, f"{job.kind.name}: {type(error).__name__}: {error}")
+    except BaseException as error:  # a kind may be anybody's code
+        if isinstance(error, KeyboardInterrupt) and _may_be_interrupted():
+            raise
+        return Outcome(task, None, f"{job.kind.name}: {type(error).__name__}: {_message(error)}")
     return Outcome(task, Point(job.kind.name, job.tag, task.step, task.wall_time, shape))
+
+
+def _may_be_interrupted() -> bool:
+    """Whether it is to this thread that Ctrl-C comes."""
+    return threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  its class may be anybody's code, too
+        return "(it has no words)"
 
 
 class ThreadExecutor(Local):

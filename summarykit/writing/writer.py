@@ -152,6 +152,8 @@ class Writer:
         self._direct = self.buffer.eager = True
         TRANSFERS.settle(PATIENCE)
         executor, self._executor = self._executor, InlineExecutor()
+        for request in list(self._requests):
+            request.ticket = None    # what it waited for is done, or given up, here
         left = executor.submitted - executor.completed
         if left:    # as if it were killed: what workers have of it they write when this process is gone
             self.stats.drop("the process ended before it was worked on", left)
