@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from summarykit.collectors.habit import Habit
 from summarykit.collectors.network import named_gradients, named_parameters
 from summarykit.collectors.parameter import Chosen, chosen
 from summarykit.collectors.part import Sink
 from summarykit.collectors.update_hook import UpdateHook
+from summarykit.kinds.fence import FENCE
 from summarykit.training.context import CallbackParams
 
 
@@ -27,6 +29,7 @@ class Gradient(Chosen):
         self._sink: Sink | None = None
         self._params = CallbackParams()
         self._seen = False
+        self._habit = Habit()
         self._hook = UpdateHook(self._updated, self.notices)
 
     def begin(self, params: CallbackParams, sink: Sink) -> None:
@@ -47,6 +50,7 @@ class Gradient(Chosen):
     def end(self) -> None:
         """Wait no longer."""
         self._hook.disarm()
+        self._habit.forget()
         self._sink, self._params = None, CallbackParams()
 
     def _updated(self) -> None:
@@ -57,6 +61,10 @@ class Gradient(Chosen):
     def named(self, network: Any) -> Iterator[tuple[str, Any]]:
         """Give the gradients."""
         return named_gradients(network)
+
+    def held(self, gradients: list[Any]) -> list[Any]:
+        """Where the loop leaves them alone, they may be copied beside the next forward pass."""
+        return [FENCE.postpone(each) for each in gradients] if self.settings.fence and self._habit.keeps(gradients) else gradients
 
     def missing(self, network: Any) -> None:
         """Tell where gradients were to be expected; many frameworks keep none, and of an unforeseen last step they may be gone."""

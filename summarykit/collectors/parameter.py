@@ -46,15 +46,18 @@ class Chosen(Part):
     def collect(self, params: CallbackParams, sink: Sink) -> None:
         """Collect what is chosen."""
         network = params.get("network")
-        found = False
-        for name, value in chosen(self.named(network), self.settings):
-            found = True
+        found = list(chosen(self.named(network), self.settings))
+        for (name, _), value in zip(found, self.held([value for _, value in found]), strict=True):
             if name in self._in_parts:
                 self.notices.once(("in parts", self.suffix), "%s/%s is sharded: of what is, no histograms are recorded", name, self.suffix)
             else:
                 sink.add("histogram", f"{name}/{self.suffix}", value)
         if network is not None and not found:
             self.missing(network)
+
+    def held(self, values: list[Any]) -> list[Any]:
+        """What to record of them; a part that knows when they will change need not have them copied now."""
+        return values
 
 
 def chosen(named: Iterable[tuple[str, Any]], settings: Settings) -> Iterator[tuple[str, Any]]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-import weakref
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from summarykit.collectors.habit import Habit
 from summarykit.collectors.norms import norm
 from summarykit.errors import RefusedValueError
 from summarykit.kinds.arrays import Later, Typed
@@ -55,25 +54,15 @@ class PostponedNorm(Later):
 
 
 class Postponing:
-    """Tells loops that replace their gradients (``optimizer.zero_grad()``) from those that zero them in place."""
+    """Postpones norms where the loop leaves its gradients alone."""
 
     def __init__(self) -> None:
         """Of the first gradients nobody knows."""
-        self._before: weakref.ref[Any] | None = None
+        self._habit = Habit()
 
     def norm(self, gradients: Sequence[Any]) -> Any:
-        """The norm, or, where the loop gave other objects than the last time and so leaves these alone, a postponed one."""
-        before, self._before = self._before, weakref.ref(gradients[0]) if _postponable(gradients) else None
-        replaced = before is not None and self._before is not None and before() is not gradients[0]
-        return PostponedNorm(gradients) if replaced and _size(gradients) <= LARGEST else norm(gradients)
-
-
-def _postponable(arrays: Sequence[Any]) -> bool:
-    """True for PyTorch's dense tensors in the host's memory: those on a device are not waited for anyway."""
-    torch = sys.modules.get("torch")
-    if torch is None or not arrays:
-        return False
-    return all(type(array) is torch.Tensor and array.is_cpu and array.layout is torch.strided for array in arrays)
+        """The norm, or, where these gradients will stay as they are, a postponed one."""
+        return PostponedNorm(gradients) if self._habit.keeps(gradients) and _size(gradients) <= LARGEST else norm(gradients)
 
 
 def _versions(arrays: Sequence[Any]) -> list[tuple[int, int]]:

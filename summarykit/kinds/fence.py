@@ -17,6 +17,7 @@ import sys
 import threading
 import weakref
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from summarykit.errors import RefusedValueError
@@ -42,6 +43,7 @@ class Fenced(Later):
 
     __slots__ = ("_address", "_copy", "_lending", "_parameter", "_reason", "_version", "nbytes", "shape")
 
+    lasting = False
     nbytes: int
     shape: tuple[int, ...]
 
@@ -53,6 +55,10 @@ class Fenced(Later):
         self._reason = "the parameter changed before the next optimizer step, while its copy was to be made (use fence=False)"
         self._lending = lending
         self.nbytes = nbytes
+
+    def lend(self, lending: Lending) -> None:
+        """Say where the copy is to lie, if it is not made yet."""
+        self._lending = lending
 
     @property
     def settled(self) -> bool:
@@ -90,6 +96,14 @@ class Fenced(Later):
         return (parameter.data_ptr(), parameter._version, parameter.shape) == (self._address, self._version, self.shape)
 
 
+class Lasting(Fenced):
+    """A tensor that stays as it is beyond the next optimizer step, too."""
+
+    __slots__ = ()
+
+    lasting = True
+
+
 class Fence:
     """All copies of this process that wait, and the parameters that may.
 
@@ -110,6 +124,9 @@ class Fence:
         governed = self._governed.get(id(value))
         same = governed is not None and governed() is value
         if governed is None or not same:
+            if isinstance(value, Fenced):
+                value.lend(lending)
+                return value
             self._hook()
             return None
         if not value.is_cpu:
@@ -118,16 +135,24 @@ class Fence:
         self._waiting.append(fenced)
         return fenced
 
+    def postpone(self, tensor: Any) -> Later:
+        """Let the copy of a dense tensor in host memory wait, of which its holder knows that it stays as it is."""
+        self._hook()
+        lasting = Lasting(tensor, tensor.numel() * tensor.element_size(), NOBODY)
+        self._waiting.append(lasting)
+        return lasting
+
     def settle(self) -> None:
         """Make all copies that wait. The newest first: the pump begins with the oldest, so that the two meet once."""
         if self._waiting:
             for fenced in reversed(self._waiting[:]):
-                fenced.settle()
+                if not fenced.lasting:
+                    fenced.settle()
             self._drop_settled()
 
     def begin(self) -> None:
-        """Make the copies in their order: for the pump's thread."""
-        for fenced in self._waiting[:]:
+        """Make the copies, those of parameters first, each in its order: for the pump's thread."""
+        for fenced in sorted(self._waiting, key=attrgetter("lasting")):
             fenced.settle()
         self._drop_settled()
 

@@ -38,31 +38,9 @@ def test_gradients_that_are_replaced_are_postponed_from_the_second_time_on():
     assert postpones([torch.ones(3)], [torch.ones(3)], [torch.ones(3)]) == [False, True, True]
 
 
-def test_gradients_that_are_zeroed_in_place_are_not():
+def test_gradients_that_are_written_again_are_not():
     same = [torch.ones(3)]
-    assert postpones(same, same, same) == [False, False, False]
-
-
-class Subclass(torch.Tensor):
-    pass
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: [np.ones(3)], list, lambda: [torch.ones(3).to_sparse()], lambda: [torch.ones(3, device="meta")],
-        lambda: [torch.ones(3), np.ones(3)], lambda: [torch.ones(3).as_subclass(Subclass)],
-    ],
-    ids=["numpy", "nothing", "sparse", "device", "mixed", "subclass"],
-)  # fmt: skip
-def test_others_are_not_postponed(make):
-    first, second = make(), make()
-    postponing = Postponing()
-    if first and isinstance(first[0], torch.Tensor) and len(first) > 1:
-        assert not postponed._postponable(first)
-    else:
-        postponing.norm(first)
-        assert not isinstance(postponing.norm(second), PostponedNorm)
+    assert not any(isinstance(postponing.norm([same[0].zero_()]), PostponedNorm) for postponing in [Postponing()] for _ in range(3))
 
 
 def test_more_than_a_bound_is_not_kept_alive(monkeypatch):
