@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,14 +16,24 @@ from summarykit.formats.mindspore.dtypes import DTYPES
 from summarykit.formats.mindspore.parse import parse, parse_lineage
 from summarykit.formats.origin import decode
 from summarykit.formats.proto.messages import message
+from summarykit.kinds.histogram import HistogramKind
 from summarykit.shapes import Blob, Graph, Histogram, Image, Point, Scalar, Tensor
 
 PLAIN = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
+HUGE = float(np.finfo("f8").max)
 NUMBER = {name: number for number, name in DTYPES.items()}
 
 
+def payload(point: Point) -> bytes:
+    return b"".join(map(bytes, FORMATS.get("mindspore")().payload(point)))
+
+
+def event_of(point: Point) -> Any:
+    return message("mindspore.irpb.Event").FromString(payload(point))
+
+
 def back(point: Point) -> Point:
-    (found,) = parse(b"".join(map(bytes, FORMATS.get("mindspore")().payload(point))))
+    (found,) = parse(payload(point))
     assert (found.kind, found.tag, found.step, found.wall_time) == (point.kind, point.tag, point.step, point.wall_time)
     return found
 
@@ -78,12 +90,23 @@ def test_a_shape_that_does_not_fit_is_not_believed(dims):
     assert tensor(dims=dims, data_type=NUMBER["float32"], float_data=[1, 2]).data.shape == (2,)
 
 
-def test_histograms_come_back_exactly():
-    shape = Histogram(np.array([-1.0, 0.5, 2.0]), np.array([3, 4]), 1, 2, 3, -1.0, 2.0, 5.5, 7.25)
+@pytest.mark.parametrize("edges", [[-1.0, 0.5, 2.0], [-1.7e308, 0.0, 1.7e308], [-HUGE, HUGE], [1e308, 1.1e308, HUGE], [-1.0, 0.0, HUGE]])
+def test_histograms_come_back_exactly(edges):
+    counts = np.arange(3, 2 + len(edges))
+    shape = Histogram(np.array(edges), counts, 1, 2, 3, edges[0], 2.0, 5.5, 7.25)
     found = back(Point("histogram", "h", 1, 1.0, shape)).value
     np.testing.assert_array_equal(found.edges, shape.edges)
     np.testing.assert_array_equal(found.counts, shape.counts)
-    assert (found.nan, found.pos_inf, found.neg_inf, found.min, found.max, found.sum, found.sum_squares) == (1, 2, 3, -1.0, 2.0, 5.5, 7.25)
+    assert (found.nan, found.pos_inf, found.neg_inf) == (1, 2, 3)
+    assert (found.min, found.max, found.sum, found.sum_squares) == (edges[0], 2.0, 5.5, 7.25)
+
+
+@pytest.mark.parametrize("values", [[-1e308, 1e308], [0.0, 1.7e308], [HUGE, HUGE], [-HUGE, 0.0]])
+def test_va12_mindinsight_gets_no_range_that_overflows(values):
+    """Nor one that does so together with the range of another step of its tag: half the largest float is the most that it is shown."""
+    shape = HistogramKind().reduce(HistogramKind().snapshot(np.array(values)))
+    shown = event_of(Point("histogram", "h", 1, 1.0, shape)).summary.value[0].histogram
+    assert (len(shown.buckets), shown.min, shown.max, shown.count) == (0, 0.0, 0.0, 2)
 
 
 def test_an_empty_histogram_comes_back():

@@ -33,7 +33,8 @@ HISTOGRAMS = {
     "empty": [np.zeros(0, "f4") for _ in STEPS],
     "integers": [RNG.integers(-1000, 1000, 500) for _ in STEPS],
     "bools": [np.array([True, False, True]) for _ in STEPS],
-    "huge": [np.array([-8e307, 8e307, 0.0]) for _ in STEPS],  # MindInsight cannot draw a range beyond float64
+    "huge": [np.array([-8e307, 8e307, 0.0]) for _ in STEPS],
+    "beyond": [np.array([1.0, 2.0, 3.0]) * (1 if step == 3 else 5e307) * (-1) ** (step + 1) for step in STEPS],
 }
 IMAGES = {
     "colour": [RNG.integers(0, 256, (8, 12, 3), dtype="u1") for _ in STEPS],
@@ -132,11 +133,17 @@ def counted(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return np.histogram(finite, edges)[0] if len(finite) else np.zeros(max(len(edges) - 1, 0))
 
 
+def drawn(values: np.ndarray) -> np.ndarray:
+    """The finite values, where MindInsight can calculate with their range; it is shown none of the others."""
+    finite = np.asarray(values, "f8")[np.isfinite(np.asarray(values, "f8"))]
+    return finite[:0] if np.abs(finite).max(initial=0) > 9e307 else finite
+
+
 @pytest.mark.parametrize("tag", HISTOGRAMS)
 def test_histograms_in_mindinsight(view, tag):
     for step, values in RECORDED["histogram", tag].items():
         seen = view("mindinsight python")["histogram", tag][step]
-        finite = np.asarray(values, "f8")[np.isfinite(np.asarray(values, "f8"))]
+        finite = drawn(values)
         buckets = np.array(seen["written_buckets"], "f8").reshape(-1, 3)
         assert seen["count"] == len(finite)
         assert buckets[:, 2].sum() == len(finite)
@@ -154,7 +161,7 @@ def test_histograms_in_mindinsight_over_http(view, tag):
     """Its server shows buckets sampled anew over a range common to all steps, each count rounded up."""
     for step, values in RECORDED["histogram", tag].items():
         buckets = view("mindinsight rest")["histogram", tag][step]["buckets"]
-        finite = np.isfinite(np.asarray(values, "f8")).sum()
+        finite = len(drawn(values))
         assert finite <= sum(count for _, _, count in buckets) <= finite + len(buckets)
 
 
@@ -171,6 +178,14 @@ def test_histograms_in_tensorboard(view, way, tag):
             assert filled[0, 0] <= finite.min() + 1e-6 * abs(finite.min())
             assert filled[-1, 1] >= finite.max() - 1e-6 * abs(finite.max())
             assert_same_counts(np.cumsum(filled[:, 2]), np.searchsorted(np.sort(finite), filled[:, 1], "right"))
+
+
+def test_va12_a_range_beyond_what_mindinsight_can_draw_is_whole_in_our_reader(run_dir):
+    found = {point.step: point.value for point in Run(str(run_dir)).histograms("beyond")}
+    for step, values in RECORDED["histogram", "beyond"].items():
+        shape = found[step]
+        assert (shape.min, shape.max, shape.count) == (values.min(), values.max(), 3)
+        np.testing.assert_array_equal(shape.counts, counted(values, shape.edges))
 
 
 def assert_same_counts(seen: np.ndarray, wanted: np.ndarray) -> None:

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from summarykit.formats import blobs, event, varints, wire
-from summarykit.formats.mindspore.tensors import tensor
 from summarykit.registry import imported
 from summarykit.shapes import Blob, Graph, Histogram, Image, LossLandscape, Plugin, Point, Shape, Tensor
 
 IMAGE, TENSOR, HISTOGRAM, LOSS_LANDSCAPE = 4, 8, 9, 10
 SUM_SQUARES = 1002
+EDGES, COUNTS, SMALLEST, LARGEST = 1000, 1001, 1002, 1003    # of a histogram
+
+_MOST = float(np.finfo(np.float64).max) / 2    # the difference of two values up to this one is finite
 
 # A bucket's message up to its count: its length in the histogram, two doubles, and the keys before them all.
 _HEAD = np.dtype([
@@ -32,6 +34,7 @@ def _value(shape: Shape) -> list[Any]:
     if isinstance(shape, Histogram):
         return [wire.data(HISTOGRAM, histogram(shape)), wire.double(SUM_SQUARES, shape.sum_squares)]
     if isinstance(shape, Tensor):
+        tensor = imported("summarykit.formats.mindspore.tensors").tensor    # most runs have none
         return [*wire.nested(TENSOR, tensor(shape)), *event.recorded_dtype(shape)]
     if isinstance(shape, LossLandscape):
         return [wire.data(LOSS_LANDSCAPE, imported("summarykit.formats.mindspore.landscape").encode(shape))]
@@ -46,10 +49,18 @@ def _graph() -> Any:
 
 
 def histogram(shape: Histogram) -> bytes:
-    """A ``Summary.Histogram`` message."""
-    counts = wire.integer(2, shape.nan) + wire.integer(3, shape.pos_inf) + wire.integer(4, shape.neg_inf)
-    totals = wire.double(5, shape.max) + wire.double(6, shape.min) + wire.double(7, shape.sum) + wire.integer(8, shape.count)
-    return _buckets(shape) + counts + totals
+    """A ``Summary.Histogram`` message.
+
+    MindInsight draws all steps of a tag over their common range, and fails on all of them where max - min overflows. So it is shown none of
+    the buckets of a histogram that could make it do so; they are in fields of ours.
+    """
+    odd = wire.integer(2, shape.nan) + wire.integer(3, shape.pos_inf) + wire.integer(4, shape.neg_inf)
+    rest = wire.double(7, shape.sum) + wire.integer(8, shape.count)
+    if max(map(abs, (shape.min, shape.max, *shape.edges[:1].tolist(), *shape.edges[-1:].tolist()))) > _MOST:
+        edges, counts = shape.edges.astype("<f8").tobytes(), shape.counts.astype("<i8").tobytes()
+        limits = wire.double(SMALLEST, shape.min) + wire.double(LARGEST, shape.max)
+        return odd + rest + wire.data(EDGES, edges) + wire.data(COUNTS, counts) + limits
+    return _buckets(shape) + odd + wire.double(5, shape.max) + wire.double(6, shape.min) + rest
 
 
 def _buckets(shape: Histogram) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -95,22 +96,23 @@ def shape(value: Any, plugin: str = "", metadata: bytes = b"") -> Shape:
 
 def histogram(found: Any, sum_squares: float) -> Histogram:
     """A ``Summary.Histogram``: its buckets by ascending left edge."""
+    odd = {"nan": found.nan_count, "pos_inf": found.pos_inf_count, "neg_inf": found.neg_inf_count}
+    if found.edges:
+        edges, counts = np.array(found.edges, np.float64), np.array(found.counts, np.int64)
+        return Histogram(edges, counts, **odd, min=found.smallest, max=found.largest, sum=found.sum, sum_squares=sum_squares)
     rows = np.array([(bucket.left, bucket.left + bucket.width, bucket.count) for bucket in found.buckets], np.float64).reshape(-1, 3)
     order = np.argsort(rows[:, 0], kind="stable")
     counts = np.array([bucket.count for bucket in found.buckets], np.int64)[order]
-    return Histogram(
-        edges=_edges(rows[order], found.max), counts=counts,
-        nan=found.nan_count, pos_inf=found.pos_inf_count, neg_inf=found.neg_inf_count,
-        min=found.min, max=found.max, sum=found.sum, sum_squares=sum_squares,
-    )  # fmt: skip
+    edges = _edges(rows[order], found.max)
+    return Histogram(edges, counts, **odd, min=found.min, max=found.max, sum=found.sum, sum_squares=sum_squares)
 
 
 def _edges(rows: Array, largest: float) -> Array:
     """Left edges and the last right one, which is the largest value where left + width missed that by rounding."""
     if not len(rows):
         return np.empty(0, np.float64)
-    last = rows[-1, 1]
-    if not np.isfinite(last) or abs(last - largest) <= 4 * np.spacing(max(abs(largest), abs(rows[-1, 0]))):
+    left, last = rows[-1, :2].tolist()
+    if not math.isfinite(last) or abs(last - largest) <= 4 * math.ulp(max(abs(largest), abs(left))):
         last = largest
     return np.append(rows[:, 0], last)
 
