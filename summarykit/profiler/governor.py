@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from time import perf_counter_ns
 
 from summarykit.notices import logger
@@ -12,6 +13,17 @@ LOOKS = 4
 """So many looks of a collector say what one costs: the first ones alone may be dearer."""
 RAREST = 10_000_000_000
 """ns between two looks; a collector that would have to look more rarely than that is of no use any more."""
+BURST = 5_000_000_000
+"""The budget of so many ns may be spent at once: a short burst, at the start or later, is no reason to miss the rest of the window."""
+
+
+@dataclass
+class _Account:
+    """What the marks of one collector cost, since the last moment in which it was within the budget."""
+
+    since: int
+    marks: int = 0
+    spent: int = 0
 
 
 class Governor:
@@ -29,19 +41,26 @@ class Governor:
         """
         self.told: dict[str, str] = {}
         self._budget = budget
-        self._marked: dict[str, tuple[int, int]] = {}
+        self._accounts: dict[str, _Account] = {}
         self._looked: dict[str, tuple[int, int]] = {}
         self._begun = perf_counter_ns()
 
     def too_dear(self, collector: Collector, ns_per_mark: int) -> bool:
-        """Whether what its marks took of the training since the last call is over the budget: then it must be switched off."""
+        """Whether its marks take more of the training than the budget, for longer than a burst: then it must be switched off.
+
+        This is a leaky bucket: the time that passes pays for marks, those of up to ``BURST`` may be owed.
+        """
         now, made = perf_counter_ns(), collector.marks
-        then, before = self._marked.get(collector.key, (self._begun, 0))
-        self._marked[collector.key] = now, made
-        share = (made - before) * ns_per_mark / max(now - then, 1)
-        if share > self._budget:
-            self._tell(collector.key, share, "it is off from here on")
-        return share > self._budget
+        account = self._accounts.setdefault(collector.key, _Account(self._begun))
+        account.spent += (made - account.marks) * ns_per_mark
+        account.marks = made
+        owed = account.spent - self._budget * (now - account.since)
+        if owed <= 0:
+            account.since, account.spent = now, 0
+        dear = owed > self._budget * BURST
+        if dear:
+            self._tell(collector.key, account.spent / max(now - account.since, 1), "it is off from here on")
+        return dear
 
     def thin(self, key: str, beat: Beat) -> bool:
         """Have a beat come more rarely where it takes more than the budget. False: that does not help, and it must be switched off."""

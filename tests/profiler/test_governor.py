@@ -6,6 +6,8 @@ import logging
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from summarykit import Profiler
 from summarykit.profiler import governor, pipeline, plan
@@ -74,13 +76,65 @@ def test_a_look_that_is_too_dear_at_any_rate_is_off():
     assert "it is off from here on" in ours.told["own"]
 
 
+def judged(ours: Governor, collector: Marking, now: list[int], share: float, seconds: float) -> bool:
+    """Let marks of 500 ns take a share of some seconds, judged once in each second; True as soon as they are too dear."""
+    for _ in range(round(seconds)):
+        now[0] += 1_000_000_000
+        collector.marks += round(share * 2_000_000)
+        if ours.too_dear(collector, 500):
+            return True
+    return False
+
+
 def test_marks_that_take_too_much_of_the_time_are_off(now, said):
     ours, collector = Governor(0.05), Marking()
-    now[0], collector.marks = 500_000_000, 40_000
-    assert not ours.too_dear(collector, 500)    # 20 of 500 ms
-    now[0], collector.marks = 1_000_000_000, 120_000
-    assert ours.too_dear(collector, 500)    # 40 of the last 500 ms
-    assert said() == ["profiler: collector 'marking' took 0.08 of the time, max_overhead=0.05: it is off from here on"]
+    assert not judged(ours, collector, now, 0.05, 100)
+    assert judged(ours, collector, now, 0.4, 1)    # 400 ms of the second, of which 50 are paid for, and 250 may be owed
+    assert said() == ["profiler: collector 'marking' took 0.4 of the time, max_overhead=0.05: it is off from here on"]
+
+
+def test_a_burst_of_marks_is_paid_for_by_the_time_that_follows(now, said):
+    ours, collector = Governor(0.05), Marking()
+    for _ in range(3):
+        assert not judged(ours, collector, now, 0.25, 1)    # at the start, too: 200 ms are owed
+        assert not judged(ours, collector, now, 0, 4)       # and paid
+    assert not said()
+
+
+def test_bursts_that_come_before_the_last_one_is_paid_for_are_too_much(now):
+    ours, collector = Governor(0.05), Marking()
+    assert not judged(ours, collector, now, 0.25, 1)
+    assert not judged(ours, collector, now, 0, 2)
+    assert judged(ours, collector, now, 0.25, 1)
+
+
+def test_marks_that_are_a_little_too_dear_are_found_in_the_end(now):
+    ours, collector = Governor(0.05), Marking()
+    assert not judged(ours, collector, now, 0.08, 8)
+    assert judged(ours, collector, now, 0.08, 1)
+    assert ours.told["marking"].startswith("collector 'marking' took 0.08 of the time")
+
+
+def test_an_hour_of_little_pays_for_no_more_than_a_burst(now):
+    ours, collector = Governor(0.05), Marking()
+    assert not judged(ours, collector, now, 0.01, 3600)
+    assert judged(ours, collector, now, 0.5, 2)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=60))
+def test_whatever_comes_no_more_is_spent_than_the_budget_and_a_burst(shares):
+    with pytest.MonkeyPatch.context() as patch:
+        now = [0]
+        patch.setattr(governor, "perf_counter_ns", lambda: now[0])
+        ours, collector, spent = Governor(0.05), Marking(), [0.0]
+        for share in shares:
+            if judged(ours, collector, now, share, 1):
+                break
+            spent.append(spent[-1] + share)
+    for first, before in enumerate(spent):    # in every stretch of seconds
+        for last, after in enumerate(spent[first:], first):
+            assert after - before <= 0.05 * (last - first + 5) + 1e-5
+    assert len(spent) <= len(shares) or max(shares) <= 0.3 + 1e-6
 
 
 def test_hooks_that_are_called_too_often_are_taken_away(tmp_path, monkeypatch, said):
