@@ -16,8 +16,12 @@ def in_range(images: Array) -> Array:
         return images
     finite = images[np.isfinite(images)]
     low, high = finite.min(initial=0), finite.max(initial=1)
-    with np.errstate(over="ignore"):
-        return images if (low, high) == (0, 1) else (images - low) / (high - low)
+    if (low, high) == (0, 1):
+        return images
+    fitted = images / 2    # the range of halves cannot overflow
+    fitted -= low / 2
+    fitted /= high / 2 - low / 2
+    return fitted
 
 
 def enlarged(batch: Array) -> Array:
