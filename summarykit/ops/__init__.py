@@ -110,6 +110,8 @@ def collecting() -> bool:
 def when(condition: Any) -> AbstractContextManager[None]:
     """Record what operators under ``jax.jit`` are given in this block only where a condition holds; elsewhere it changes nothing.
 
+    Of blocks within one another all conditions must hold.
+
     Args:
         condition: what `collecting` said, handed to the jitted function: a bool (a static argument) or a boolean array without axes.
     """

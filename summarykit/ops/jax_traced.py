@@ -20,7 +20,8 @@ _keys: list[Any] = []
 
 @contextmanager
 def when(condition: Any) -> Iterator[None]:
-    """Operators that are traced in this block make their callbacks under this condition."""
+    """Operators that are traced in this block make their callbacks under this condition, and those of the blocks around it."""
+    condition = _both(_condition.get(), condition)
     token = _condition.set(condition)
     try:
         with _kept_for(condition):
@@ -40,8 +41,19 @@ def _kept_for(condition: Any) -> AbstractContextManager[Any]:
     prepare()
     if not _keys:
         return nullcontext()
-    traced = isinstance(condition, sys.modules["jax"].core.Tracer)
-    return cast(AbstractContextManager[Any], _keys[0](object() if traced else bool(condition)))
+    return cast(AbstractContextManager[Any], _keys[0](object() if _traced(condition) else bool(condition)))
+
+
+def _both(outer: Any, inner: Any) -> Any:
+    """Whether two conditions hold, as far as that is known while the function is traced."""
+    if _traced(outer) and _traced(inner):
+        return sys.modules["jax"].numpy.logical_and(outer, inner)
+    known, other = (inner, outer) if _traced(outer) else (outer, inner)
+    return other if known else False
+
+
+def _traced(condition: Any) -> bool:
+    return "jax" in sys.modules and isinstance(condition, sys.modules["jax"].core.Tracer)
 
 
 def give(kind: str, tag: str, value: Any, dataformat: str) -> None:
@@ -49,7 +61,7 @@ def give(kind: str, tag: str, value: Any, dataformat: str) -> None:
     on_settling(_settle)
     jax, condition = sys.modules["jax"], _condition.get()
     call = partial(jax.debug.callback, partial(_arrived, kind, tag, dataformat))
-    if isinstance(condition, jax.core.Tracer):
+    if _traced(condition):
         jax.lax.cond(condition, call, lambda _: None, value)
     elif condition:
         call(value)

@@ -120,3 +120,24 @@ def test_a_function_that_is_jitted_by_itself_does_as_the_condition_of_each_call_
     step = jax.jit(outer, **static)
     assert [recorded(step, collecting) for collecting in (False, True, False)] == [[], ["inner"], []]
     assert recorded(inner) == ["inner"]    # nothing of the condition is left in it
+
+
+@pytest.mark.parametrize("static", ["", "outer", "inner", "both"])
+def test_of_conditions_within_one_another_all_must_hold(static):
+    def model(x, outer, inner):
+        with ops.when(outer):
+            ops.scalar("outer", x)
+            with ops.when(inner):
+                ops.scalar("inner", x)
+            ops.scalar("outer again", x)
+        return x
+
+    names = {"": (), "both": ("outer", "inner")}.get(static, (static,))
+    step = jax.jit(model, static_argnames=names)
+    for outer in (False, True):
+        for inner in (False, True):
+            gathering = Gathering()
+            gathering.open()
+            step(jnp.ones(()), outer, inner)
+            wanted = {"outer", "outer again"} if outer else set()
+            assert {given.tag for given in gathering.close()} == wanted | ({"inner"} if outer and inner else set())
