@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from testkit import profiler_routes
+from testkit import ascend_files, profiler_routes
 
 from summarykit.profiler.advice import mindinsight_cluster
 from summarykit.profiler.advice.mindinsight import proposal
@@ -25,6 +25,7 @@ from summarykit.profiler.recording import Category, Lane, Recording, Spans, Tabl
 CHECKOUT = str(Path(__file__).resolve().parents[2])
 pytestmark = [pytest.mark.viewers, pytest.mark.shared]
 PAGE = {"limit": 7, "offset": 1}
+CORES = {"aic_frequency": "1000", "ai_core_num": "32"}
 RUNS = {
     "job3": ("1", "ascend"),
     "job1": ("0", "ascend"),
@@ -37,6 +38,7 @@ RUNS = {
     "starved": ("0", "ascend"),
     "msprof": ("0", "ascend"),
     "counted": ("0", "ascend"),
+    "cores": ("1", "ascend"),
     "torch": ("0", "ascend"),
 }
 LISTS = (
@@ -88,6 +90,18 @@ def counted_recording() -> Recording:
     return recording
 
 
+def with_counters(job: Path, folder: Path) -> Path:
+    """A captured job beside counters of its AI Cores; these are made from their layout, since no capture of them is public."""
+    shutil.copytree(job, folder)
+    folder.chmod(0o755)    # what is shared may be read-only
+    (framework,) = (recording.tables["framework"] for recording in ascend.parse(job))
+    numbers = zip(framework["stream_id"].tolist(), framework["task_id"].tolist(), strict=True)
+    tasks = [(int(stream), int(task)) for stream, task in numbers if task]
+    counters = [ascend_files.ai_core(stream, task, [task, 1, 2, 3, 4, 5, 6, 7]) for stream, task in tasks for _ in range(2)]
+    files = {"aicore__data__1__slice_0": b"".join(counters), "info__json__1": json.dumps({"DeviceInfo": [CORES]})}
+    return ascend_files.put(folder, **files)
+
+
 @pytest.fixture(scope="module")
 def base(shared: Path, tmp_path_factory: pytest.TempPathFactory, torch_run: list[Recording]) -> Path:
     folder, data = tmp_path_factory.mktemp("runs"), shared / "data/profiler"
@@ -106,6 +120,7 @@ def base(shared: Path, tmp_path_factory: pytest.TempPathFactory, torch_run: list
     recordings["msprof"] = read(data / "ascend/raw/msprof")[:1]
     recordings["torch"] = torch_run
     recordings["counted"] = [counted_recording()]
+    recordings["cores"] = ascend.parse(with_counters(data / "ascend/raw/JOB3", folder.parent / "counters"))
     for name in ("profiler", "cluster_propose"):  # MindInsight's own test data
         shutil.copytree(data / "ascend/intermediate" / name, folder / name / "profiler")
     for run, made in recordings.items():
@@ -164,6 +179,8 @@ MORE: dict[str, dict[str, Any]] = {
     "lines": {"path": "memory-graphics", "args": {"dir": "./counted", **ASCEND}},
     "node": {"path": "memory-breakdowns", "args": {"dir": "./counted", **ASCEND, "graph_id": 3, "node_id": 1}},
     "flops": {"path": "flops-summary", "args": {"train_id": "./counted", "device_id": "0"}},
+    "flops_of_a_job": {"path": "flops-summary", "args": {"train_id": "./cores", "device_id": "1"}},
+    "scopes": {"path": "flops-scope", "args": {"train_id": "./cores", "device_id": "1"}},
     "cluster_flops": {"path": "cluster-flops", "args": {"train_id": "./cluster_propose"}},
     "links": {"path": "search-cluster-link", "args": of("cluster_propose"), "body": LINKS},
     "communication": {"path": "search-cluster-communication", "args": of("cluster_propose"), "body": {"filter_condition": {"step_id": 1}}},
@@ -291,6 +308,18 @@ def test_memory_and_operations_of_a_device(base, answers):
     assert answers["more", "node"] == {"breakdowns": queries.memory_breakdowns(3, 1)}
     assert answers["more", "flops"] == queries.flops_summary()
     assert answers["more", "memory"]["summary"]["peak_mem"] == 1.5
+
+
+def test_operations_of_each_scope_of_a_job(base, answers):
+    queries = Queries(base / "cores/profiler", "1")
+    assert answers["more", "flops_of_a_job"] == queries.flops_summary()
+    assert answers["more", "scopes"] == queries.flops_scope()
+    diagram = answers["more", "scopes"]["data"]
+    total = sum(link["value"] for link in diagram["links"] if link["source"] == "Total")
+    summary = queries.flops_summary()
+    assert total == pytest.approx(summary["cube_FLOPs"] + summary["vec_FLOPs"], rel=1e-3)
+    assert {"Total", "Default", "Gradients"} <= {node["name"] for node in diagram["nodes"]}
+    assert answers["more", "scopes"]["max_scope_num"] >= 3    # the page draws nothing without it
 
 
 def test_its_own_data_of_a_cluster(base, answers):

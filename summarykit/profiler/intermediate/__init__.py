@@ -11,6 +11,7 @@ from summarykit.profiler.intermediate import (
     ai_cpu,
     cluster,
     communication,
+    flops,
     framework,
     kernels,
     memory,
@@ -25,7 +26,7 @@ from summarykit.profiler.recording import Recording
 
 __all__ = ["MINDINSIGHT_0_5", "MINDINSIGHT_2", "MINDSPORE_1", "Dialect", "render", "write_intermediate"]
 
-_WRITERS = (about, steps, framework, kernels, ai_cpu, operators, minddata, timeline, communication, cluster, memory)
+_WRITERS = (about, steps, framework, kernels, flops, ai_cpu, operators, minddata, timeline, communication, cluster, memory)
 
 
 def write_intermediate(

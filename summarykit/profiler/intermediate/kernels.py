@@ -1,4 +1,4 @@
-"""Operators of an Ascend device: ``aicore_intermediate_<d>_{type,detail}.csv``, ``output_op_compute_time_<d>.txt``, ``flops_…``."""
+"""Operators of an Ascend device: ``aicore_intermediate_<d>_{type,detail}.csv``, ``output_op_compute_time_<d>.txt``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from decimal import Decimal
 import numpy as np
 
 from summarykit.profiler.intermediate.target import Target, rows
-from summarykit.profiler.parsers.ascend.aicore import peak_flops
 from summarykit.profiler.recording import Category, Recording, Table
 
 _NONE = Table({name: np.zeros(0, object) for name in ("name", "type", "count", "total", "average", "compat_average", "stream")})
@@ -26,7 +25,6 @@ def write(recording: Recording, target: Target) -> None:
         _op_times(operators, target)
     if recording.meta.get("min_cycle") is not None:
         target.text("min_cycle_counter_{}.txt", str(float(recording.meta["min_cycle"])))
-    _flops(recording, operators, target)
 
 
 def operators_of(recording: Recording) -> Table:
@@ -73,30 +71,3 @@ def _op_times(operators: Table, target: Target) -> None:
     lines += [f"{name} {time}  {stream}" for name, time, stream in rows(operators, "name", "compat_average", "stream")]
     lines.append(f"total op  {sum(operators['compat_average'].tolist())} 0")
     target.text("output_op_compute_time_{}.txt", "\n".join(lines))
-
-
-def _flops(recording: Recording, operators: Table, target: Target) -> None:
-    flops = recording.tables.get("flops")
-    if flops is None:
-        return
-    seconds = {name: average / 1e3 for name, average in rows(operators, "name", "average")}
-    peak = peak_flops(recording.meta.get("aic_frequency", 0), recording.meta.get("ai_core_num", 0))
-    lines = ["full_kernel_name, MFLOPs(10^6 cube), GFLOPS(10^9 cube), FLOPS utilization(cube), "
-             "MFLOPs(10^6 vector), GFLOPS(10^9 vector), FLOPS utilization(vec)"]
-    totals = np.zeros(3)
-    for name, count, cube, vector in rows(flops, "name", "count", "cube", "vector"):
-        time = seconds.get(name, 0.0)
-        lines.append(", ".join([name, *(str(value) for side in (cube, vector) for value in _three(side, time, peak))]))
-        totals += count * np.array([cube, vector, time])
-    target.text("flops_{}.txt", "\n".join(lines) + "\n")
-    (cube, cube_rate, cube_use), (vector, vector_rate, vector_use) = (_three(side, float(totals[2]), peak) for side in totals[:2].tolist())
-    target.json("flops_summary_{}.json", {
-        "cube_FLOPs": cube, "cube_FLOPS": cube_rate, "cube_FLOPS_Utilization": cube_use,
-        "vec_FLOPs": vector, "vec_FLOPS": vector_rate, "vec_FLOPS_Utilization": vector_use,
-    })
-
-
-def _three(operations: float, seconds: float, peak: float) -> tuple[float, float, float]:
-    """Millions of operations, billions of them a second, and percent of what the device can do (0 where that is not known)."""
-    rate = operations / seconds if seconds else 0.0
-    return round(operations / 1e6, 3), round(rate / 1e9, 3), round(rate / peak * 100, 3) if peak else 0.0

@@ -231,6 +231,7 @@ def test_floating_point_operations_and_memory():
         "vec_FLOPS": 0.5,
         "vec_FLOPS_Utilization": 0.0,
     }
+    assert queries.flops_scope()["data"]["links"] == [{"source": "Total", "target": "Default", "value": 10.0}]
     assert queries.memory_summary()["peak_mem"] == 1.5
     assert queries.memory_graphics()["3"]["lines"] == [1.0, 1.5]
     assert queries.memory_breakdowns(3, 1) == []

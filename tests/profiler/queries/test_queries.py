@@ -209,6 +209,7 @@ NAMES = [
     "pipeline_profiling_0.json",
     "dynamic_shape_info_0.json",
     "flops_summary_0.json",
+    "flops_scope_0.json",
     "ascend_timeline_summary_0.json",
     "memory_usage_summary_0.json",
     "memory_usage_details_0.json",
@@ -248,7 +249,8 @@ def questions(queries):
         queries.minddata_pipeline,
         lambda: queries.minddata_pipeline({"filter_condition": {"threshold": [0.8, 0.6]}}),
     )
-    yield from (queries.flops_summary, queries.timeline_summary, queries.memory_summary, queries.memory_graphics, queries.dynamic_shapes)
+    yield from (queries.flops_summary, queries.flops_scope, queries.timeline_summary)
+    yield from (queries.memory_summary, queries.memory_graphics, queries.dynamic_shapes)
     yield from (lambda: queries.steps.summary(), lambda: queries.steps.communication(), lambda: queries.dynamic_shapes("gpu_op_type_info"))
     cluster = queries.cluster
     yield from (cluster.step_trace, cluster.flops, cluster.communication, cluster.links, cluster.peak_memory, cluster.step_intervals)
