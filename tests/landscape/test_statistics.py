@@ -30,7 +30,9 @@ def statistics(network, batch):
 
 def wanted(network):
     by_batch = [statistics(network, batch) for batch in BATCHES]
-    known = {**network, **{name: np.mean([each[name] for each in by_batch], axis=0) for name in ("mean", "deviation")}}
+    sizes = [len(batch[0]) for batch in BATCHES]
+    averaged = {name: np.average([each[name] for each in by_batch], axis=0, weights=sizes) for name in ("mean", "deviation")}
+    known = {**network, **averaged}
     return loss(known, tuple(np.concatenate(part) for part in zip(*BATCHES, strict=True)))
 
 
@@ -75,7 +77,7 @@ from summarykit.landscape import Evaluation
 from summarykit.landscape.models import model_of
 keras.utils.set_random_seed(0)
 random = np.random.default_rng(0)
-data = [(random.normal(2, 3, size=(8, 6, 6, 1)).astype("f4"), random.integers(0, 3, 8)) for _ in range(3)]
+data = [(random.normal(2, 3, size=(size, 6, 6, 1)).astype("f4"), random.integers(0, 3, size)) for size in (8, 8, 4)]
 inner = keras.Sequential([keras.Input((6, 6, 1)), keras.layers.Conv2D(4, 3), keras.layers.BatchNormalization()])
 frozen = keras.layers.BatchNormalization()
 frozen.trainable = False
@@ -84,15 +86,15 @@ loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 conv, normal = inner.layers
 convert = keras.ops.convert_to_numpy
 before = [np.array(convert(each)) for each in net.variables]
-model = model_of((net, net, data, {"Loss": loss}), Evaluation(24, batch_norm="estimated"))
+model = model_of((net, net, data, {"Loss": loss}), Evaluation(20, batch_norm="estimated"))
 with model.restored():
     found = model.measure()["Loss"]
     assert found == model.measure()["Loss"]    # nothing of the first time is left
 assert normal.momentum == 0.99 and "call" not in vars(normal)
 assert all((np.array(convert(now)) == then).all() for now, then in zip(net.variables, before))
 moments = [[getattr(convert(conv(images)), name)((0, 1, 2)) for name in ("mean", "var")] for images, _ in data]
-normal.moving_mean.assign(np.mean([mean for mean, _ in moments], 0))
-normal.moving_variance.assign(np.mean([variance for _, variance in moments], 0))
+normal.moving_mean.assign(np.average([mean for mean, _ in moments], 0, weights=(8, 8, 4)))
+normal.moving_variance.assign(np.average([variance for _, variance in moments], 0, weights=(8, 8, 4)))
 images, labels = (np.concatenate(parts) for parts in zip(*data))
 np.testing.assert_allclose(found, float(loss(labels, net(images, training=False))), rtol=1e-4)
 """
@@ -113,7 +115,8 @@ from summarykit.landscape import Evaluation
 from summarykit.landscape.models import model_of
 ms.set_device("CPU")
 random = np.random.default_rng(0)
-drawn = [(random.normal(2, 3, size=(8, 1, 6, 6)).astype("f4"), random.integers(0, 3, 8).astype("i4")) for _ in range(3)]
+sizes = 8, 8, 4
+drawn = [(random.normal(2, 3, size=(size, 1, 6, 6)).astype("f4"), random.integers(0, 3, size).astype("i4")) for size in sizes]
 data = [tuple(map(ms.Tensor, batch)) for batch in drawn]
 for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
     ms.set_context(mode=mode)
@@ -124,7 +127,7 @@ for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
     given = Model(net, loss, metrics={"Loss": Loss()}), net, data, {"Loss": Loss()}
     normal, operator = net[1], net[1].bn_train
     before = {name: value.asnumpy().copy() for name, value in net.parameters_dict().items()}
-    model = model_of(given, Evaluation(24, batch_norm="estimated"))
+    model = model_of(given, Evaluation(20, batch_norm="estimated"))
     with model.restored():
         model.prepare()
         found = model.measure()["Loss"]
@@ -132,8 +135,10 @@ for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
     assert normal.bn_train is operator
     assert all((value.asnumpy() == before[name]).all() for name, value in net.parameters_dict().items())
     outputs = [net[0](images).asnumpy() for images, _ in data]
-    normal.moving_mean.set_data(ms.Tensor(np.mean([each.mean((0, 2, 3)) for each in outputs], 0)))
-    normal.moving_variance.set_data(ms.Tensor(np.mean([each.transpose(1, 0, 2, 3).reshape(4, -1).var(1, ddof=1) for each in outputs], 0)))
+    means, variances = ([getattr(each.transpose(1, 0, 2, 3).reshape(4, -1), name)(1, **more) for each in outputs]
+                        for name, more in (("mean", {}), ("var", {"ddof": 1})))
+    normal.moving_mean.set_data(ms.Tensor(np.average(means, 0, weights=sizes), ms.float32))
+    normal.moving_variance.set_data(ms.Tensor(np.average(variances, 0, weights=sizes), ms.float32))
     net.set_train(False)
     images, labels = (ms.Tensor(np.concatenate(parts)) for parts in zip(*drawn))
     np.testing.assert_allclose(found, loss(net(images), labels).asnumpy(), rtol=1e-4)

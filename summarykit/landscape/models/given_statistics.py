@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from summarykit.landscape import samples
 from summarykit.landscape.models.base import Evaluation
 
 Statistics = Callable[[Any, Any], Mapping[str, Any]]
@@ -29,13 +30,13 @@ def given(model: Any, network: Any, evaluation: Evaluation) -> Statistics | None
 
 
 def mean(statistics: Statistics, network: Mapping[str, Any], batches: Sequence[Any], average: Callable[..., Any]) -> Mapping[str, Any]:
-    """Those entries, averaged over the batches.
+    """Those entries, averaged over the batches; each counts by its samples.
 
     Args:
         statistics: computes them.
         network: the parameters.
         batches: the samples.
-        average: gives the mean of entries of one name.
+        average: gives the mean of entries of one name, told the share of each and the entries.
 
     Raises:
         ValueError: the network has no such entry.
@@ -43,4 +44,6 @@ def mean(statistics: Statistics, network: Mapping[str, Any], batches: Sequence[A
     found = [statistics(network, batch) for batch in batches]
     if not found[0].keys() <= network.keys():
         raise ValueError(f"the statistics {sorted(found[0].keys() - network.keys())} are no entries of the network: {sorted(network)}")
-    return {name: average(*(each[name] for each in found)) for name in found[0]}
+    sizes = [samples.size_of(batch) for batch in batches]
+    shares = [size / sum(sizes) for size in sizes]
+    return {name: average(shares, *(each[name] for each in found)) for name in found[0]}

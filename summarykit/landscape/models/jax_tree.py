@@ -7,8 +7,9 @@ small model are computed at once.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -122,8 +123,8 @@ def _compiled(function: Any) -> tuple[Any, Any]:
     return jax.jit(function), jax.jit(jax.vmap(function, in_axes=(0, None)))
 
 
-def _mean(*trees: Any) -> Any:
-    return sys.modules["jax"].tree_util.tree_map(lambda *leaves: sum(leaves) / len(leaves), *trees)
+def _mean(shares: Sequence[float], *trees: Any) -> Any:
+    return sys.modules["jax"].tree_util.tree_map(lambda *leaves: sum(map(mul, shares, leaves)), *trees)
 
 
 def _key(entry: Any) -> str:

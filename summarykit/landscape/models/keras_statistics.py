@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from summarykit.landscape import samples
+
 
 class KerasStatistics:
     """The layers of batch normalisation that training moves; a frozen one keeps what is stored."""
@@ -17,11 +19,14 @@ class KerasStatistics:
         self._layers = [layer for layer in network._flatten_layers() if isinstance(layer, kind) and layer.trainable]
 
     def estimate(self, run: Callable[[Any], Any], batches: Sequence[Any]) -> None:
-        """Set the statistics to their means over the batches, which ``run`` sends through the model in evaluation mode."""
+        """Set the statistics to their means over the batches, by samples; ``run`` sends these through the model in evaluation mode."""
+        before = 0
         with _training(self._layers):
-            for before, batch in enumerate(batches):
+            for batch in batches:
+                size = samples.size_of(batch)
                 for layer in self._layers:
-                    layer.momentum = before / (before + 1)    # the share of what was known
+                    layer.momentum = before / (before + size)    # the share of what was known
+                before += size
                 run(batch)
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from summarykit.landscape import samples
+
 
 class MindSporeStatistics:
     """The cells of batch normalisation that change with the mode; one with ``use_batch_statistics`` stays as its user wants it."""
@@ -19,15 +21,15 @@ class MindSporeStatistics:
         self._cells = [each for each in found if getattr(each, "use_batch_statistics", None) is None]
 
     def estimate(self, run: Callable[[Any], Any], batches: Sequence[Any]) -> None:
-        """Set the statistics to their means over the batches, which ``run`` sends through the network in evaluation mode."""
+        """Set the statistics to their means over the batches, by samples; ``run`` sends these through the network in evaluation mode."""
         parameters = [parameter for each in self._cells for parameter in (each.moving_mean, each.moving_variance)]
-        rows = []
+        rows, sizes = [], [samples.size_of(batch) for batch in batches]
         with _training(self._cells):
             for batch in batches:
                 run(batch)
                 rows.append([parameter.asnumpy().astype("f8") for parameter in parameters])
         for parameter, *values in zip(parameters, *rows, strict=True):
-            parameter.set_data(sys.modules["mindspore"].Tensor(np.mean(values, axis=0), parameter.dtype))
+            parameter.set_data(sys.modules["mindspore"].Tensor(np.average(values, axis=0, weights=sizes), parameter.dtype))
 
 
 @contextmanager

@@ -6,7 +6,7 @@ is one; a metric is called ``metric(network, batch)`` and gives the mean over th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -73,8 +73,8 @@ class NumpyModel(LandscapeModel):
         }
 
 
-def _mean(*values: Any) -> Array:
-    return np.mean(values, axis=0)
+def _mean(shares: Sequence[float], *values: Any) -> Array:
+    return np.average(values, axis=0, weights=shares)
 
 
 def _mapping(network: Any) -> Mapping[str, Any]:

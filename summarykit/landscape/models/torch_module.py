@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -120,18 +121,21 @@ class TorchModel(LandscapeModel):
         return (self._torch.stack(means) * (shares / shares.sum())[:, None]).sum(0)
 
     def _estimate(self) -> None:
-        """Statistics of batch normalisation from the samples: the mean over the batches."""
+        """Statistics of batch normalisation from the samples: the mean over the batches, by samples."""
         normal = [module for module in self._network.modules() if getattr(module, "running_mean", None) is not None]
         kept = [module.momentum for module in normal]
-        for module in normal:
-            module.reset_running_stats()
-            module.momentum = None    # torch's sign for: average all
-            module.train()
-        for batch in self._batches:
-            _called(self._network, batch)
-        for module, momentum in zip(normal, kept, strict=True):
-            module.momentum = momentum
-            module.eval()
+        try:
+            for module in normal:
+                module.reset_running_stats()
+                module.train()
+            for batch, size, seen in zip(self._batches, self._sizes, accumulate(self._sizes), strict=True):
+                for module in normal:
+                    module.momentum = size / seen    # the share of what is new
+                _called(self._network, batch)
+        finally:
+            for module, momentum in zip(normal, kept, strict=True):
+                module.momentum = momentum
+                module.eval()
 
     def _here(self, leaf: Any) -> Any:
         tensor = leaf if isinstance(leaf, self._torch.Tensor) else self._torch.as_tensor(np.asarray(leaf))
