@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -20,10 +21,17 @@ class Replaced:
     """Convolutions of a cell that columns stand for; a graph that was compiled with the others must not be used meanwhile."""
 
     def __init__(self, cell: Any) -> None:
-        """Put columns in the place of each convolution of a cell that they can stand for."""
-        self._kept = [(each, name, found) for _, each in cell.cells_and_names() for name, found in _convolutions(each)]
-        for each, name, found in self._kept:
-            _put(each, name, _columns()(found))
+        """Put columns in the place of each convolution of a cell that they can stand for; where that fails, none stays replaced."""
+        places = [(each, name, found) for _, each in cell.cells_and_names() for name, found in _convolutions(each)]
+        self._kept: list[tuple[Any, str, Any]] = []
+        try:
+            for each, name, found in places:
+                columns = _columns()(found)
+                self._kept.append((each, name, found))
+                _put(each, name, columns)
+        except BaseException:
+            self.back()
+            raise
 
     def back(self) -> None:
         """Put the convolutions back."""
@@ -63,7 +71,8 @@ def _convolutions(cell: Any) -> list[tuple[str, Any]]:
 
 
 def _put(cell: Any, name: str, value: Any) -> None:
-    delattr(cell, name)    # a cell keeps operators and cells in different places
+    with suppress(AttributeError):    # an interrupt may have come behind this
+        delattr(cell, name)    # a cell keeps operators and cells in different places
     setattr(cell, name, value)
 
 
@@ -89,7 +98,7 @@ def _columns() -> Any:
             padded = self.padded(inputs)
             rows, columns = self.reached(padded.shape[2], 0), self.reached(padded.shape[3], 1)
             depth = padded.shape[1] * self.kernel[0] * self.kernel[1]
-            factors, parts = weight.reshape(weight.shape[0], depth, 1, 1), []
+            factors, parts = weight.astype(inputs.dtype).reshape(weight.shape[0], depth, 1, 1), []    # as mixed precision has it
             step = max(1, self.most // (depth * rows * columns))
             for start in range(0, padded.shape[0], step):
                 piece = self.columns(padded[start : start + step])

@@ -34,18 +34,22 @@ class Graphs:
         mindspore = sys.modules["mindspore"]
         if mindspore.get_context("device_target") != "CPU":
             return
-        columns = any(map(replaceable, self._cells)) and _columns_pay()
-        if not columns and mindspore.get_context("mode") == mindspore.GRAPH_MODE:    # they are graphs already
+        ways = [True] if any(map(replaceable, self._cells)) and _columns_pay() else []    # with columns
+        if mindspore.get_context("mode") != mindspore.GRAPH_MODE:    # else they are graphs already
+            ways.append(False)
+        if not ways:
             return
         wanted = _value(self._cells[0](*batch))
-        found = self._tried(batch, columns)
-        if isinstance(found, Exception) or not np.allclose(found, wanted, rtol=_SAME, atol=_NOTHING, equal_nan=True):
-            logger.warning("landscape: the network is measured as it is, since a compiled graph gives %s, not %s", _short(found), wanted)
+        for columns in ways:
+            found = self._tried(batch, columns)
+            if not isinstance(found, Exception) and np.allclose(found, wanted, rtol=_SAME, atol=_NOTHING, equal_nan=True):
+                return
             self.back()
+        logger.warning("landscape: the network is measured as it is, since a compiled graph gives %s, not %s", _short(found), wanted)
 
     def __call__(self, cell: Any, *inputs: Any) -> Any:
         """What a cell gives."""
-        with _compiling(cell) if self._compiled else nullcontext():
+        with _compiling(cell, "columns" if self._replaced else "a graph") if self._compiled else nullcontext():
             return cell(*inputs)
 
     def back(self) -> None:
@@ -58,7 +62,8 @@ class Graphs:
         """What the first cell gives as a graph: a loss, or an exception."""
         before = _told()
         try:
-            self._replaced = [Replaced(cell) for cell in self._cells] if columns else []
+            for cell in self._cells if columns else ():
+                self._replaced.append(Replaced(cell))
             self._compiled = True
             return _value(self(self._cells[0], *batch))
         except Exception as error:    # noqa: BLE001  # the compiler raises anything; what is wrong with the cell itself was raised before
@@ -83,10 +88,10 @@ def _graph_mode() -> Iterator[None]:
 
 
 @contextmanager
-def _compiling(cell: Any) -> Iterator[None]:
+def _compiling(cell: Any, way: str) -> Iterator[None]:
     """Graph mode, and a name for the graph that no other call of the cell uses."""
     phase = cell.phase
-    cell.phase = f"{phase} of a landscape"
+    cell.phase = f"{phase} of a landscape, as {way}"
     try:
         with _graph_mode():
             yield
