@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -154,15 +155,34 @@ def _seed(seed: int) -> None:
 
 @contextmanager
 def _random_state_kept() -> Iterator[None]:
-    """Leave the generators of Python, NumPy and torch as they were; MindSpore's cannot be read."""
-    python, numpy = random.getstate(), np.random.get_state()
-    torch = sys.modules.get("torch")
-    states = None if torch is None else (torch.get_rng_state(), torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else [])
+    """Leave the generators of Python, NumPy, torch and MindSpore as they were."""
+    put_back: list[Callable[[], Any]] = [partial(random.setstate, random.getstate()), *_mindspore_state()]
+    put_back.append(partial(np.random.set_state, np.random.get_state()))
+    if (torch := sys.modules.get("torch")) is not None:
+        put_back.append(partial(torch.set_rng_state, torch.get_rng_state()))
+        if torch.cuda.is_initialized():
+            put_back.append(partial(torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all()))
     try:
         yield
     finally:
-        random.setstate(python)
-        np.random.set_state(numpy)
-        if torch is not None and states is not None:
-            torch.set_rng_state(states[0])
-            torch.cuda.set_rng_state_all(states[1])
+        for each in put_back:
+            each()
+
+
+def _mindspore_state() -> Iterator[Callable[[], Any]]:
+    """What puts MindSpore's seeds back: its own, those of operators, which count calls, that of its data sets, and its generator."""
+    mindspore = sys.modules.get("mindspore")
+    if mindspore is None:
+        return
+    seeds = vars(sys.modules["mindspore.common.seed"])
+    own, calls = mindspore.get_seed(), seeds["_KERNEL_SEED"]
+    counted = dict(calls)
+
+    def put_back() -> None:
+        seeds["_GLOBAL_SEED"] = own
+        calls.clear()
+        calls.update(counted)
+
+    yield put_back
+    yield partial(mindspore.dataset.config.set_seed, mindspore.dataset.config.get_seed())
+    yield partial(mindspore.set_rng_state, mindspore.get_rng_state())

@@ -60,3 +60,43 @@ def test_the_example_runs(mindspore_python, checkout, tmp_path, run_script):
     assert path.path.steps.tolist() == [1, 2, 3, 4, 5, 6]
     assert path.path.z[-1] == pytest.approx(result.convergence[2], rel=1e-6)
     assert path.path.z[-1] < path.path.z[0]
+
+
+SEEDS = """
+import numpy as np, mindspore as ms
+from mindspore import nn, ops
+from mindspore.train import Loss, Model
+from summarykit.landscape import Evaluation
+from summarykit.landscape.evaluating import Guest, Maker, Task
+ms.set_device("CPU")
+ms.set_context(mode=ms.PYNATIVE_MODE)
+net = nn.SequentialCell(nn.Dense(4, 3), nn.Dropout(p=0.5))
+model = Model(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+batch = ms.ops.ones((8, 4)), ms.Tensor(np.zeros(8, "i4"))
+def measured():
+    guest = Guest()
+    found = guest.make(Task(Maker(lambda: (model, net, [batch], {"Loss": Loss()})), "", Evaluation(8, training=True))).measure()
+    ops.uniform((3,), ms.Tensor(0.0), ms.Tensor(1.0))    # as a network may
+    guest.close()
+    return found
+def drawn():
+    data = ms.dataset.GeneratorDataset(list(range(20)), ["number"], shuffle=True)
+    return [
+        ops.uniform((3,), ms.Tensor(0.0), ms.Tensor(1.0)).asnumpy().tolist(), ops.rand(3).asnumpy().tolist(), np.random.rand(),
+        ms.get_seed(), ms.dataset.config.get_seed(), [int(number) for number, in data.create_tuple_iterator(output_numpy=True)],
+    ]
+def series(between):
+    ms.set_seed(77)
+    ms.manual_seed(5)
+    first = drawn()
+    between()
+    return first, drawn()
+alone = series(lambda: None)
+assert alone[0] != alone[1]
+assert series(measured) == alone, (series(measured), alone)
+"""
+
+
+@pytest.mark.slow
+def test_ll1_random_generators_go_on_as_if_nothing_had_been_measured(mindspore_python, run_script):
+    run_script(SEEDS, python=mindspore_python, timeout=600).expect_success()
