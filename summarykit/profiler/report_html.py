@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summarykit import __version__
-from summarykit.profiler.sheet import cut, number, share, short_file, size, unit
+from summarykit.profiler.sheet import adds_up, cut, number, share, short_file, size, unit
 from summarykit.profiler.timeline_svg import COLOURS, PHASES, picture
 from summarykit.shapes import Array
 
@@ -61,11 +61,11 @@ def _tables(profile: Profile, several: str) -> Iterator[str]:
     for side in ("host", "device"):
         found = profile.operators
         chosen = found["side"] == side if found.rows else np.empty(0, np.bool_)
-        yield _section(f"Operators of the {side}{part}, ms{several}", _table(_chosen(found, chosen), {"side"}))
+        yield _section(f"Operators of the {side}{part}, ms in all; share of self{several}", _table(_chosen(found, chosen), {"side"}))
     yield _section(f"Input pipeline, ms an item{several}", _table(profile.pipeline))
     yield _section(f"Devices, ms{several}", _devices(profile))
     yield _section(f"Idle between kernels, ms{several}", _table(_longest_first(profile.idle)))
-    yield _section(f"Python, ms{several}", _table(profile.python))
+    yield _section(f"Python, ms in all{several}", _table(profile.python))
     yield _section(f"Memory, bytes{several}", _table(profile.memory))
     yield _section(f"Input shapes of operators{several}", _table(profile.input_shapes))
     yield _section(f"Meanwhile{several}", _table(_spelled(profile.counters)))
@@ -92,7 +92,7 @@ def _advice(report: Report) -> str:
         return "<p>Nothing to gain: no rule applies.</p>" if steps else "<p>None: most rules look at steps, and there are none.</p>"
     items = []
     for each in report.advice:
-        gain = f" <b>up to {number(each.gain_ms)} ms a step, {share(each.gain)}</b>" if each.gain_ms else ""
+        gain = f" <b>gain: up to {number(each.gain_ms)} ms a step, {share(each.gain)}</b>" if each.gain_ms else ""
         told = [html.escape(text) for text in (each.title, each.evidence, each.change, each.check)]
         items.append(f"<li>{told[0]}{gain} <i>(confidence {each.confidence})</i><br>{told[1]}<br>&rarr; {told[2]}<br>check: {told[3]}</li>")
     return f"<ol>{''.join(items)}</ol>"
@@ -161,12 +161,14 @@ def _table(table: Table, without: Sequence[str] | set[str] = ()) -> str:
 
 
 def _spelled(counters: Table) -> Table:
-    """Counters as texts with their units."""
-    units = [unit(name) for name in counters.get("counter", ())]
+    """Counters as texts with their units; of what adds up, only the last."""
+    names = counters.get("counter", np.empty(0, object)).tolist()
     spelled = {
-        name: np.array([spell(value) for spell, value in zip(units, column, strict=True)], object)
-        for name, column in counters.items()
-        if name not in ("counter", "zero", "samples")
+        column: np.array([
+            "" if adds_up(name) and column != "last" else unit(name)(value) for name, value in zip(names, values, strict=True)
+        ], object)
+        for column, values in counters.items()
+        if column not in ("counter", "zero", "samples")
     }
     return type(counters)(counters | spelled)
 

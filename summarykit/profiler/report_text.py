@@ -45,7 +45,7 @@ def _steps(profile: Profile) -> Iterator[str]:
     which = f"{times['count']:,} steps ({numbers[0]} to {numbers[-1]})" if times["count"] > 1 else f"1 step ({numbers[0]})"
     yield f"\n{which}, ms a step"
     names = ("median", "mean", "p90", "p99", "min", "max")
-    yield from sheet([*names, "spread"], [[*(number(times[name]) for name in names), spread(times["spread"])]])
+    yield from sheet([*names, "IQR/median"], [[*(number(times[name]) for name in names), spread(times["spread"])]])
     if times["first"]:
         some = "first step" if times["first"] == 1 else f"first {times['first']} steps"
         yield f"  the {some} took {number(times['first_extra'])} ms more than later ones do"
@@ -71,15 +71,15 @@ def _phases(profile: Profile) -> Iterator[str]:
     if not classic["fp_and_bp"]:
         return
     parts = ", ".join(f"{name.replace('_', ' ')} {number(mean)} ms ({share(mean / total)})" for name, mean in classic.items())
-    yield f"  {parts}"
+    yield f"  in MindInsight's terms: {parts}"
 
 
 def _input(profile: Profile) -> Iterator[str]:
     found = profile.input
     if found.get("mean"):
         mean, longest = (number(found[name]) for name in ("mean", "p99"))
-        first = f"; in the first step, which does not count, {number(found['first'])}" if found["first"] else ""
-        yield f"\ninput: {found['verdict']}; wait {mean} ms a step ({share(found['share'])}), p99 {longest}{first}"
+        first = f"; the first step, not counted, {number(found['first'])} ms" if found["first"] else ""
+        yield f"\ninput: {found['verdict']}; a step waits {mean} ms ({share(found['share'])}) for its data, p99 {longest} ms{first}"
 
 
 def _pipeline(profile: Profile) -> Iterator[str]:
@@ -126,13 +126,13 @@ def _operators(profile: Profile) -> Iterator[str]:
         found = profile.operators
         chosen = [row for row in range(found.rows) if found["side"][row] == side][:_TOP]
         if chosen:
-            yield f"\noperators of the {side}{part}, ms"
+            yield f"\noperators of the {side}{part}, ms in all"
             names = [name for name in ("self", "total", "mean", "p99") if name in found]
             rows = [
                 [cut(found["name"][row]), f"{found['count'][row]:,}", *(number(found[name][row]) for name in names), _shared(found, row)]
                 for row in chosen
             ]
-            yield from sheet(["<", "calls", *names, "share"], rows)
+            yield from sheet(["<", "calls", *names, "share of self"], rows)
 
 
 def _shared(found: Table, row: int) -> str:
@@ -142,7 +142,7 @@ def _shared(found: Table, row: int) -> str:
 def _python(profile: Profile) -> Iterator[str]:
     found = profile.python
     if found.rows:
-        yield "\nPython, ms"
+        yield "\nPython, ms in all"
         rows = [
             [cut(found["function"][row], 40), cut(_place(found["file"][row], found["line"][row]), 44)]
             + [number(found[name][row]) for name in ("self", "total")]
@@ -186,13 +186,15 @@ def _counters(profile: Profile) -> Iterator[str]:
         yield "\nmeanwhile"
         names = ("mean", "min", "median", "p90", "max", "last")
         rows = [_counter({name: column[row] for name, column in found.items()}, names) for row in range(found.rows)]
-        yield from sheet(["<", *names], rows)
+        yield from sheet(["<", *names, "in all"], rows)
+        if "process/cpu" in found["counter"]:
+            yield "  100% of process/cpu is one processor, of system/cpu all of them"
 
 
 def _counter(row: dict[str, Any], names: Sequence[str]) -> list[str]:
     spell = unit(row["counter"])
-    figures = ["" if adds_up(row["counter"]) and name != "last" else spell(row[name]) for name in names]
-    return [cut(row["counter"], 40), *figures]
+    figures = [spell(row[name]) for name in names]
+    return [cut(row["counter"], 40), *([""] * len(names) + figures[-1:] if adds_up(row["counter"]) else [*figures, ""])]
 
 
 _PARTS = (_steps, _phases, _input, _pipeline, _devices, _operators, _python, _memory, _input_shapes, _counters)
@@ -235,16 +237,17 @@ def _advice(report: Report) -> Iterator[str]:
         steps = any(profile.steps.rows for profile in report.last)
         yield "  nothing to gain: no rule applies" if steps else "  none: most rules look at steps, and there are none"
     for place, advice in enumerate(report.advice, 1):
-        gain = f"up to {number(advice.gain_ms)} ms a step, {share(advice.gain)}; " if advice.gain_ms else ""
-        yield from wrapped(f"{advice.title} ({gain}confidence {advice.confidence})", f"  {place}. ", 5)
+        gain = f"gain: up to {number(advice.gain_ms)} ms a step, {share(advice.gain)}; " if advice.gain_ms else ""
+        yield from wrapped(advice.title, f"  {place}. ", 5)
         yield from wrapped(advice.evidence, "     ", 5)
         yield from wrapped(advice.change, "     -> ", 8)
+        yield from wrapped(f"{gain}confidence {advice.confidence}; to check: {advice.check}", "     ", 5)
 
 
 def _costs(report: Report) -> Iterator[str]:
     found = report.costs
     if found.rows:
-        yield "\nwhat the profiler itself took, ms"
+        yield "\nwhat the profiler itself took, ms: processor time, and what starting and stopping held up the training"
         names = ("time", "start", "stop")
         rows = [
             [str(found["rank"][row]) if len(report.profiles) > 1 else "", found["collector"][row], f"{found['calls'][row]:,}"]

@@ -64,6 +64,8 @@ def unit(counter: str) -> Callable[[float], str]:
     name = counter.rpartition("/")[2]
     if name.startswith(("memory", "read", "written", "bytes", "allocated", "reserved")):
         return size
+    if name.startswith("switches"):
+        return "{:,.0f}".format
     return _percent if re.fullmatch(r"cpu(_\d+)?|utilization", name) else number
 
 

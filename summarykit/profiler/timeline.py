@@ -17,6 +17,8 @@ import numpy as np
 from summarykit.profiler.recording import Category, Lane, Recording
 from summarykit.shapes import Ints
 
+MARK = b'"otherData":{"library":"summarykit"}'
+"""Tells that a trace is one of ours, and no recording of its own."""
 _BATCH = 1 << 14
 _WORDS = [category.name.lower() for category in Category]
 
@@ -39,7 +41,7 @@ def write_timeline(recordings: Sequence[Recording], path: str | os.PathLike[str]
 
 
 def _write(file: IO[bytes], recordings: Sequence[Recording]) -> None:
-    file.write(b'{"displayTimeUnit":"ms","traceEvents":[\n')
+    file.write(b'{"displayTimeUnit":"ms",' + MARK + b',"traceEvents":[\n')
     separator = b""
     for lines in _events(recordings):
         if lines:
@@ -100,11 +102,16 @@ def _named(what: str, process: int, thread: int, name: str) -> str:
 def _spans(recording: Recording, numbers: dict[int | None, int], shift: int) -> Iterator[list[str]]:
     spans = recording.spans
     names = [json.dumps(name) for name in spans.names]
+    without = Category.STEP if _has_own_steps(recording) else None
     places = [f'"pid":{numbers[lane.process]},"tid":{thread}' for thread, lane in enumerate(spans.lanes, 1)]
     for chosen in _in_order(spans.start):
         columns = spans.name[chosen], spans.category[chosen], spans.lane[chosen], spans.start[chosen] - shift, spans.duration[chosen]
         rows = zip(*(column.tolist() for column in columns), strict=True)
-        yield [_span(_WORDS[category], names[name], places[lane], start, duration) for name, category, lane, start, duration in rows]
+        yield [
+            _span(_WORDS[category], names[name], places[lane], start, duration)
+            for name, category, lane, start, duration in rows
+            if category != without
+        ]
 
 
 def _in_order(start: Ints) -> Iterator[Ints | slice]:
@@ -120,10 +127,15 @@ def _span(word: str, name: str, place: str, start: int, duration: int) -> str:
     return f'{{"ph":"X","cat":"{word}","name":{name},{place},"ts":{start / 1000:.3f},"dur":{duration / 1000:.3f}}}'
 
 
+def _has_own_steps(recording: Recording) -> bool:
+    """Whether there are more steps than spans of them: a trace by PyTorch has the first ones of a window, without their wait for data."""
+    return "steps" in recording.tables and recording.tables["steps"].rows > int(recording.spans.of(Category.STEP).sum())
+
+
 def _steps(recording: Recording, process: int, shift: int) -> list[str]:
-    found = recording.tables.get("steps")
-    if found is None or recording.spans.of(Category.STEP).any():    # there they are spans
+    if not _has_own_steps(recording):
         return []
+    found = recording.tables["steps"]
     rows = zip(found["step"].tolist(), found["start"].tolist(), found["end"].tolist(), strict=True)
     place = f'"pid":{process},"tid":0'
     return [_span("step", f'"step {step}"', place, start - shift, end - start) for step, start, end in rows]

@@ -44,6 +44,9 @@ def test_the_text_has_every_part_and_cannot_steer_the_terminal(report):
     for part in ("6 steps (0 to 5)", "data wait", "40.0%", "input: bottleneck", "volta_sgemm", "data.py:7", "queue/dataloader", "700 MB",
                  "input", "system", "2.50", "3 garbled events"):  # fmt: skip
         assert part in text, part
+    for advice in report.advice:
+        assert advice.title in text
+        assert f"to check: {advice.check}"[:60] in " ".join(text.split())
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert max(map(len, text.splitlines())) <= 140
@@ -92,14 +95,20 @@ def test_a_picture_has_at_most_a_box_a_pixel():
 
 def test_figures_have_units_and_sums_have_no_mean():
     counters = {"process/cpu": (40.0, 60.0), "process/memory": (2e6, 4e6), "process/threads": (3.0, 5.0), "process/written": (1e3, 9e3)}
+    counters["process/switches_voluntary"] = (7.0, 1234.0)
     rows = [(time, name, value) for name, values in counters.items() for time, value in enumerate(values)]
     time, name, value = (np.array(column) for column in zip(*rows, strict=True))
-    text = str(analyse(recording(tables={"counters": Table(time=time, counter=name.astype(object), value=value)})))
+    report = analyse(recording(tables={"counters": Table(time=time, counter=name.astype(object), value=value)}))
+    text = str(report)
     told = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line.startswith("  process/")}
     assert told["process/cpu"][::5] == ["50.0%", "60.0%"]
     assert told["process/memory"][:2] == ["3.0", "MB"]
     assert told["process/threads"][0] == "4.00"
     assert told["process/written"] == ["9.0", "kB"]
+    assert told["process/switches_voluntary"] == ["1,234"]
+    page = report.to_html().partition("Meanwhile")[2]
+    (written,) = re.findall("process/written(.*?)</tr>", page)
+    assert re.findall("<td[^>]*>([^<]*)", written) == ["2", "", "", "", "", "", "9.0 kB", "0.0%"]
 
 
 def test_of_many_changes_the_largest_are_told():

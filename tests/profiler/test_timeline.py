@@ -47,6 +47,22 @@ def test_it_has_steps_phases_operators_workers_and_counters(tmp_path):
     assert [event["args"]["value"] for event in events if event["ph"] == "C"] == [50.0]
 
 
+def test_all_steps_are_there_where_a_trace_within_the_window_has_only_the_first(tmp_path):
+    traced = ("ProfilerStep#0", Category.STEP, 0, 40, 60)
+    found = recording([traced, ("data wait", Category.PHASE, 0, 0, 40)], [(step, step * 100, step * 100 + 100) for step in range(3)])
+    events = written(tmp_path / "trace.json", found)
+    assert [event["name"] for event in events if event.get("cat") == "step"] == ["step 0", "step 1", "step 2"]
+    (again,) = read(tmp_path / "trace.json")
+    assert analyse(again).profiles[0].step_times["mean"] == pytest.approx(100)
+
+
+def test_a_timeline_beside_recordings_is_none_of_them(tmp_path):
+    write_timeline([made()], tmp_path / "trace.json.gz")
+    (tmp_path / "theirs.json").write_text('[{"ph":"X","name":"aten::mm","cat":"cpu_op","pid":1,"tid":1,"ts":1,"dur":2}]')
+    assert [found.path.name for found in read(tmp_path)] == ["theirs.json"]
+    assert len(read(tmp_path / "trace.json.gz")) == 1    # but who asks for it gets it
+
+
 def test_ranks_are_aligned_by_the_wall_clock(tmp_path):
     events = written(tmp_path / "trace.json", made(0, offset=5_000_000, world=2), made(1, offset=8_000_000, world=2))
     starts = [event["ts"] for event in events if event["name"] == "data wait"]

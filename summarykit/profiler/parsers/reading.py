@@ -6,9 +6,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from summarykit.profiler.parsers.files import beginning
 from summarykit.profiler.parsers.known import PARSERS
 from summarykit.profiler.parsers.parser import Parser
 from summarykit.profiler.recording import Recording
+from summarykit.profiler.timeline import MARK
 
 
 def read(path: str | os.PathLike[str]) -> list[Recording]:
@@ -40,7 +42,7 @@ def _known(path: Path) -> Iterator[tuple[Path, Parser]]:
 
 
 def _entries(directory: Path) -> list[Path]:
-    """What is in a directory; JAX writes the same twice, and the trace for Perfetto has less of it."""
-    found = sorted(directory.iterdir())
+    """What is in a directory, but timelines that we made; JAX writes the same twice, and the trace for Perfetto has less of it."""
+    found = sorted(entry for entry in directory.iterdir() if not (entry.match("*.json*") and MARK in beginning(entry, 256)))
     twice = {entry.name.removesuffix(".xplane.pb") + ".trace.json.gz" for entry in found if entry.name.endswith(".xplane.pb")}
     return [entry for entry in found if entry.name not in twice]
