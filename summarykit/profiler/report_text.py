@@ -248,14 +248,14 @@ def _costs(report: Report) -> Iterator[str]:
     found = report.costs
     if found.rows:
         yield "\nwhat the profiler itself took, ms: processor time, and what starting and stopping held up the training"
-        names = ("time", "start", "stop")
+        names, several = ("time", "start", "stop"), len(report.profiles) > 1
         rows = [
-            [str(found["rank"][row]) if len(report.profiles) > 1 else "", found["collector"][row], f"{found['calls'][row]:,}"]
+            [str(found["rank"][row]) if several else "", found["collector"][row], f"{found['calls'][row]:,}"]
             + [number(found[name][row]) for name in names]
             for row in range(found.rows)
             if found["calls"][row] or found["start"][row] + found["stop"][row] >= 0.01
         ]
-        yield from sheet(["<", "<", "calls", *names], rows, indent=0)
+        yield from sheet(["<rank" if several else "<", "<", "calls", *names], rows, indent=2 if several else 0)
         yield from (f"  {text}" for text in found["limited"] if text)
 
 
