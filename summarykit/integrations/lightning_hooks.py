@@ -124,10 +124,11 @@ def _about(trainer: Any, pl_module: Any) -> dict[str, Any]:
 
 def _loss(outputs: Any, accumulated: int) -> dict[str, Any]:
     """The loss of one micro-batch: what Lightning hands over is divided by their number."""
-    loss = outputs.get("loss") if isinstance(outputs, Mapping) else outputs
+    loss = outputs.get("loss") if isinstance(outputs, (dict, Mapping)) else outputs    # a dict is told without asking Mapping
     if loss is None:
         return {}
-    loss = loss.detach()    # where the module optimizes by itself, a graph hangs on it
+    if loss.requires_grad:    # where the module optimizes by itself, a graph hangs on it
+        loss = loss.detach()
     return {"loss": loss * accumulated if accumulated > 1 else loss}
 
 

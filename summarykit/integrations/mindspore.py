@@ -92,10 +92,9 @@ class Callbacks(mindspore.train.Callback):
 
     def on_train_step_end(self, run_context: Any) -> None:
         """The step has ended; in sink mode several."""
-        params = run_context.original_args()
-        outputs = params.get("net_outputs")
-        self.driver.params["net_outputs"] = outputs
-        self.driver.step_end({} if outputs is None else {"loss/auto": Loss(outputs)}, step=params["cur_step_num"] + self._base)
+        theirs, ours = run_context.original_args(), self.driver.params
+        ours["net_outputs"] = outputs = theirs.get("net_outputs")
+        self.driver.step_end({} if outputs is None else {"loss/auto": Loss(outputs)}, step=theirs["cur_step_num"] + self._base)
         self._pass_on(run_context)
 
     def on_train_epoch_end(self, run_context: Any) -> None:
