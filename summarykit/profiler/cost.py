@@ -21,7 +21,7 @@ class Cost:
 
     Attributes:
         calls: how often it ran.
-        ns: nanoseconds of processor time in them.
+        ns: nanoseconds of processor time in them; where a thread wakes for them, of that, too.
         start_ns: nanoseconds that starting took, of the training thread.
         stop_ns: the same of stopping.
     """

@@ -68,7 +68,7 @@ class Profiler(Controller):
             max_seconds: of one window; None: no limit.
             keep: what is kept of a window that passes a limit: its ``"oldest"`` part (recording ends there) or its ``"newest"``.
             max_overhead: share of the time that one collector may take, above 0 and up to 1. One that takes more looks more rarely, or is
-                switched off for the rest of the window; it is said once, and in the report.
+                switched off for the rest of the window, where that is no short burst; it is said once, and in the report.
             rank: of this process, where neither ``torch.distributed`` nor the environment (RANK, WORLD_SIZE) knows.
             world_size: number of processes.
 

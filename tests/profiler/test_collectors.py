@@ -16,7 +16,9 @@ from testkit.nvml import Nvml
 from summarykit import Loop, Profiler
 from summarykit.profiler import plan
 from summarykit.profiler.collectors import COLLECTORS, Collector, Site
+from summarykit.profiler.collectors.stacks import DEEPEST, Stacks
 from summarykit.profiler.merging import recorded
+from summarykit.profiler.names import NAMES
 from summarykit.profiler.pipeline import buffered, stage
 from summarykit.profiler.recording import Category, Recording
 from summarykit.profiler.tape import Tape
@@ -110,6 +112,71 @@ def test_the_sampler_knows_where_python_is(tmp_path):
         place = int(stacks["parent"][place])
     assert any("stand_still" in frame and f"{__file__}:" in frame for frame in chain)
     assert not any("Ticker" in frame for frame in stacks["frame"])
+
+
+def sampler(monkeypatch, tmp_path, frame) -> Stacks:
+    """One that sees a single thread, which is where a frame is."""
+    monkeypatch.setattr(sys, "_current_frames", lambda: {1: frame()})
+    return Stacks(Site(Tape(), tmp_path, "rank_0", 1 << 20))
+
+
+def seen(collector: Stacks) -> list[str]:
+    """The whole stacks of all samples so far, the outermost frame first."""
+    stacks, found = collector.site.tape.lists["stacks"], []
+    for place in collector.site.tape.tables["samples"].take()["stack"].tolist():
+        chain = []
+        while place >= 0:
+            place, name = stacks[place]
+            chain.append(NAMES.entries[name][1])
+        found.append(" ".join(reversed(chain)))
+    return found
+
+
+def test_a_sample_tells_the_line_where_a_thread_is(monkeypatch, tmp_path):
+    def places():
+        yield 1
+        yield 2
+
+    line = places.__code__.co_firstlineno
+    here = [f"{places.__qualname__ if sys.version_info >= (3, 11) else 'places'} ({__file__}:{line + after})" for after in (1, 2)]
+    for _ in range(2):
+        thread = places()
+        collector = sampler(monkeypatch, tmp_path, lambda thread=thread: thread.gi_frame)
+        for _ in thread:
+            collector.tick()
+            collector.tick()
+        assert seen(collector) == [here[0], here[0], here[1], here[1]]
+
+
+def test_a_thread_that_goes_on_while_it_is_looked_at_spoils_no_later_sample(monkeypatch, tmp_path):
+    def places():
+        yield 1
+        yield 2
+
+    thread = places()
+    collector = sampler(monkeypatch, tmp_path, lambda: thread.gi_frame)
+    next(thread)
+    frame = thread.gi_frame
+    next(thread)    # between the look that found its stack to be new, and this one
+    collector._enter(frame)
+    assert list(collector._known) == [(id(places.__code__), thread.gi_frame.f_lasti)]
+    collector.tick()
+    (told,) = seen(collector)
+    assert told.endswith(f":{places.__code__.co_firstlineno + 2})")
+
+
+def test_of_a_deep_stack_the_innermost_frames_are_kept(monkeypatch, tmp_path):
+    def deeper(depth: int):
+        if depth:
+            return deeper(depth - 1)
+        collector.tick()
+        return None
+
+    collector = sampler(monkeypatch, tmp_path, sys._getframe)
+    deeper(300)
+    (told,) = seen(collector)
+    assert told.count("deeper") >= DEEPEST - 3    # beside the look itself
+    assert len(collector.site.tape.lists["stacks"]) == DEEPEST
 
 
 def test_garbage_collections_are_spans(tmp_path):

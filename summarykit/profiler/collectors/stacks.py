@@ -57,20 +57,21 @@ class Stacks(Collector):
         own, now = get_ident(), perf_counter_ns()
         for thread, innermost in sys._current_frames().items():
             if thread != own:
-                key: tuple[int, ...] = ()
+                places: list[int] = []
                 frame: FrameType | None = innermost
-                while frame is not None:
-                    key += id(frame.f_code), frame.f_lasti
+                while frame is not None and len(places) < 2 * DEEPEST:
+                    places += id(frame.f_code), frame.f_lasti
                     frame = frame.f_back
-                stack = self._known.get(key)
-                self._add((now, thread, self._enter(key, innermost) if stack is None else stack))
+                stack = self._known.get(tuple(places))
+                self._add((now, thread, self._enter(innermost) if stack is None else stack))
 
-    def _enter(self, key: tuple[int, ...], innermost: FrameType) -> int:
-        """Write the frames of a new stack that are not known as its callers, the outermost first."""
+    def _enter(self, innermost: FrameType) -> int:
+        """Write the frames of a new stack that are not known as its callers, the outermost first: as it is now, it may have gone on."""
+        frames = list(_frames(innermost))
         stack = -1
-        for code, instruction in reversed(list(_frames(innermost))):
+        for code, instruction in reversed(frames):
             stack = self._child(stack, self._name(code, instruction))
-        self._known[key] = stack
+        self._known[tuple(number for code, instruction in frames for number in (id(code), instruction))] = stack
         return stack
 
     def _name(self, code: CodeType, instruction: int) -> int:
