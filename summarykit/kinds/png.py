@@ -10,8 +10,7 @@ from __future__ import annotations
 import functools
 import struct
 import zlib
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +47,9 @@ def opening(pixels: Array) -> bytes:
 
 def compressed(pixels: Array) -> bytes:
     """Give the pixels, filtered and compressed."""
-    return compressor().compress(_filtered(pixels).data)
+    module, settings = compressor()
+    packed: bytes = module.compress(_filtered(pixels).data, **settings)
+    return packed
 
 
 def _filtered(pixels: Array) -> Array:
@@ -68,27 +69,14 @@ def chunk(kind: bytes, content: bytes) -> bytes:
 
 
 def _parts(kind: bytes, content: bytes) -> list[bytes]:
-    crc32 = compressor().crc32
+    crc32 = compressor()[0].crc32
     return [struct.pack(">I", len(content)) + kind, content, struct.pack(">I", crc32(content, crc32(kind)))]
 
 
-class Compressor(NamedTuple):
-    """What a file needs of a package that compresses.
-
-    Attributes:
-        compress: gives the zlib stream of a buffer.
-        crc32: gives the checksum of a buffer, told that of what came before.
-    """
-
-    compress: Callable[[Any], bytes]
-    crc32: Callable[..., int]
-
-
 @functools.cache
-def compressor() -> Compressor:
-    """Give the fastest one at hand, looked for at the first picture."""
+def compressor() -> tuple[Any, dict[str, int]]:
+    """Give the fastest module at hand that compresses as zlib does, looked for at the first picture, and how it is to compress."""
     try:
-        isal = imported("isal.isal_zlib")
+        return imported("isal.isal_zlib"), {"level": 1, "wbits": _WINDOW_BITS}
     except ImportError:
-        return Compressor(functools.partial(zlib.compress, level=1), zlib.crc32)
-    return Compressor(functools.partial(isal.compress, level=1, wbits=_WINDOW_BITS), isal.crc32)
+        return zlib, {"level": 1}
