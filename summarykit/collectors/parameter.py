@@ -65,7 +65,8 @@ def chosen(named: Iterable[tuple[str, Any]], settings: Settings) -> Iterator[tup
     pattern = settings.specified.get("histogram_regular")
     if pattern is None:
         return islice(named, DEFAULT_COUNT)
-    return ((name, value) for name, value in named if re.match(pattern, name))
+    matches = re.compile(pattern).match
+    return ((name, value) for name, value in named if matches(name))
 
 
 def expression(key: str, value: Any) -> None:

@@ -69,16 +69,20 @@ class _Torch:
         if isinstance(value, Transfer):
             return self.fetch(value.values())._replace(own=True)
         _check_torch(value)
-        tensor = value.detach() if value.is_cpu else value.detach().cpu()
         name = _torch_name(value.dtype)
         if name in ("bfloat16", "float8_e8m0fnu"):
-            return Fetched(tensor.float().numpy(), name, own=True)
+            return Fetched(_host(value).float().numpy(), name, own=True)
         if name.startswith("float8"):
-            return Fetched(tensor.half().numpy(), name, own=True)
-        return Fetched(tensor.resolve_neg().numpy(), None, own=not value.is_cpu)
+            return Fetched(_host(value).half().numpy(), name, own=True)
+        # At one go: each call of PyTorch lets go of the GIL, and a thread that waits for it is woken, mostly in vain.
+        return Fetched(value.numpy(force=True), None, own=not value.is_cpu)
 
     def item(self, value: Any) -> Any:
         return value.item()
+
+
+def _host(tensor: Any) -> Any:
+    return tensor.detach() if tensor.is_cpu else tensor.detach().cpu()
 
 
 @functools.cache
