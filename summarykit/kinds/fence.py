@@ -16,6 +16,7 @@ import os
 import sys
 import threading
 import weakref
+from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -24,13 +25,31 @@ from summarykit.errors import RefusedValueError
 from summarykit.kinds.arrays import Later, Typed, freeze
 from summarykit.kinds.memory import NOBODY, Lending
 
+_CHANGED = "the parameter changed before the next optimizer step, while its copy was to be made (use fence=False)"
+_NO_MEMORY = "no memory is left for a copy of the parameter"
 
-class _Governed(weakref.ref[Any]):
-    """A parameter of an optimizer, and its size in bytes."""
 
-    __slots__ = ("nbytes",)
+class _Seen(weakref.ref[Any]):
+    """A tensor, and what it is as long as nobody replaces its storage.
 
+    Attributes:
+        address: of its first value.
+        shape: lengths of its axes.
+        nbytes: its memory, in bytes.
+    """
+
+    __slots__ = ("address", "nbytes", "shape")
+
+    address: int
+    shape: tuple[int, ...]
     nbytes: int
+
+
+def _seen(tensor: Any, forget: Callable[[Any], Any] | None = None) -> _Seen:
+    """Look at a tensor; when it is gone, ``forget`` is called."""
+    seen = _Seen(tensor, forget)
+    seen.address, seen.shape, seen.nbytes = tensor.data_ptr(), tensor.shape, tensor.numel() * tensor.element_size()
+    return seen
 
 
 class Fenced(Later):
@@ -38,23 +57,26 @@ class Fenced(Later):
 
     Attributes:
         nbytes: memory of the parameter, in bytes.
-        shape: lengths of its axes.
     """
 
-    __slots__ = ("_address", "_copy", "_lending", "_parameter", "_reason", "_version", "nbytes", "shape")
+    __slots__ = ("_copy", "_lending", "_parameter", "_seen", "_version", "nbytes")
 
     lasting = False
     nbytes: int
-    shape: tuple[int, ...]
+    _copy: Typed | str    # or why there is none
 
-    def __init__(self, parameter: Any, nbytes: int, lending: Lending) -> None:
-        """Remember what the parameter, of so many bytes, is at present. It will be copied into what is lent."""
+    def __init__(self, parameter: Any, seen: _Seen, lending: Lending) -> None:
+        """Remember what the parameter is at present. It will be copied into what is lent."""
         self._parameter = parameter
-        self._address, self._version, self.shape = parameter.data_ptr(), parameter._version, parameter.shape
-        self._copy: Typed | None = None
-        self._reason = "the parameter changed before the next optimizer step, while its copy was to be made (use fence=False)"
+        self._seen = seen
+        self._version = parameter._version
         self._lending = lending
-        self.nbytes = nbytes
+        self.nbytes = seen.nbytes
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the axes."""
+        return self._seen.shape
 
     def lend(self, lending: Lending) -> None:
         """Say where the copy is to lie, if it is not made yet."""
@@ -72,9 +94,9 @@ class Fenced(Later):
                 parameter = self._parameter
                 if parameter is not None:
                     try:
-                        self._copy = self._unchanged_copy(parameter)
+                        self._copy = self._unchanged_copy(parameter) or _CHANGED
                     except MemoryError:    # it would end the user's own optimizer.step()
-                        self._reason = "no memory is left for a copy of the parameter"
+                        self._copy = _NO_MEMORY
                     self._parameter = None
 
     def get(self) -> Typed:
@@ -84,8 +106,8 @@ class Fenced(Later):
             RefusedValueError: the parameter changed before it was copied, or there was no memory for that.
         """
         self.settle()
-        if self._copy is None:
-            raise RefusedValueError(self._reason)
+        if isinstance(self._copy, str):
+            raise RefusedValueError(self._copy)
         return self._copy
 
     def _unchanged_copy(self, parameter: Any) -> Typed | None:
@@ -93,7 +115,10 @@ class Fenced(Later):
         return copy if isinstance(copy, Typed) and self._is(parameter) else None
 
     def _is(self, parameter: Any) -> bool:
-        return (parameter.data_ptr(), parameter._version, parameter.shape) == (self._address, self._version, self.shape)
+        seen = self._seen
+        if parameter.shape != seen.shape:    # another view of its storage: that is noticed only here, and costs one value
+            seen.address = -1    # so that the next call looks again
+        return bool(parameter._version == self._version and parameter.data_ptr() == seen.address)
 
 
 class Lasting(Fenced):
@@ -108,64 +133,62 @@ class Fence:
     """All copies of this process that wait, and the parameters that may.
 
     Attributes:
+        waiting: the copies that wait, and others that were just made.
         copying: held by the thread that makes a copy. Re-entrant: a signal handler may end training in the middle of one.
     """
 
     def __init__(self) -> None:
         self.copying = threading.RLock()
-        self._waiting: list[Fenced] = []
+        self.waiting: list[Fenced] = []
         self._dropping = threading.Lock()
-        self._governed: dict[int, _Governed] = {}
+        self._governed: dict[int, _Seen] = {}
         self._optimizers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._hooked = False
 
     def hold(self, value: Any, lending: Lending = NOBODY) -> Later | None:
         """Let the copy of a value wait, which will lie in what is lent; None where it must be made now."""
-        governed = self._governed.get(id(value))
-        same = governed is not None and governed() is value
-        if governed is None or not same:
+        governed = self._governed.get(id(value))    # which goes with its parameter, before another value can have that number
+        if governed is None:
             if isinstance(value, Fenced):
                 value.lend(lending)
                 return value
             self._hook()
             return None
-        if not value.is_cpu:
-            return None
-        fenced = Fenced(value, governed.nbytes, lending)
-        self._waiting.append(fenced)
+        if governed.address != value.data_ptr():    # its storage was replaced
+            if not _fit(value):
+                return None
+            governed = self._govern(value)
+        fenced = Fenced(value, governed, lending)
+        self.waiting.append(fenced)
         return fenced
 
     def postpone(self, tensor: Any) -> Later:
         """Let the copy of a dense tensor in host memory wait, of which its holder knows that it stays as it is."""
         self._hook()
-        lasting = Lasting(tensor, tensor.numel() * tensor.element_size(), NOBODY)
-        self._waiting.append(lasting)
+        lasting = Lasting(tensor, _seen(tensor), NOBODY)
+        self.waiting.append(lasting)
         return lasting
 
     def settle(self) -> None:
         """Make all copies that wait. The newest first: the pump begins with the oldest, so that the two meet once."""
-        if self._waiting:
-            for fenced in reversed(self._waiting[:]):
+        if self.waiting:
+            for fenced in reversed(self.waiting[:]):
                 if not fenced.lasting:
                     fenced.settle()
             self._drop_settled()
 
     def begin(self) -> None:
         """Make the copies, those of parameters first, each in its order: for the pump's thread."""
-        for fenced in sorted(self._waiting, key=attrgetter("lasting")):
+        for fenced in sorted(self.waiting, key=attrgetter("lasting")):
             fenced.settle()
         self._drop_settled()
-
-    def __bool__(self) -> bool:
-        """Whether a copy waits."""
-        return bool(self._waiting)
 
     def _drop_settled(self) -> None:
         if not self._dropping.acquire(blocking=False):    # another thread does, or what a signal handler interrupted
             return
         try:
-            first = next((place for place, fenced in enumerate(self._waiting) if not fenced.settled), len(self._waiting))
-            del self._waiting[:first]    # nobody else takes away; others append
+            first = next((place for place, fenced in enumerate(self.waiting) if not fenced.settled), len(self.waiting))
+            del self.waiting[:first]    # nobody else takes away; others append
         finally:
             self._dropping.release()
 
@@ -184,14 +207,16 @@ class Fence:
             self._optimizers[optimizer] = count
             for group in optimizer.param_groups:
                 for parameter in filter(_fit, group["params"]):
-                    forget = partial(self._governed.pop, id(parameter))    # called with the dead reference: pop's default
-                    governed = _Governed(parameter, forget)
-                    governed.nbytes = parameter.numel() * parameter.element_size()
-                    self._governed[id(parameter)] = governed
+                    self._govern(parameter)
+
+    def _govern(self, parameter: Any) -> _Seen:
+        forget = partial(self._governed.pop, id(parameter))    # called with the dead reference: pop's default
+        governed = self._governed[id(parameter)] = _seen(parameter, forget)
+        return governed
 
     def forget(self) -> None:
         """In a forked child: the copies that wait are the parent's."""
-        self.copying, self._waiting, self._dropping = threading.RLock(), [], threading.Lock()
+        self.copying, self.waiting, self._dropping = threading.RLock(), [], threading.Lock()
 
 
 def _fit(parameter: Any) -> bool:

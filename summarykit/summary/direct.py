@@ -10,14 +10,13 @@ from time import time
 from typing import Any, NamedTuple
 
 from summarykit.errors import RefusedValueError
-from summarykit.kinds import Kind
 from summarykit.kinds.ready import Made, Ready
 from summarykit.shapes import Shape
 from summarykit.summary.figures import together
 from summarykit.summary.recorder import Frozen, Recorder
 from summarykit.summary.steps import integer
 from summarykit.summary.tags import check_tag
-from summarykit.writing import Job, Task, Writer
+from summarykit.writing import Batch, Writer, batch
 from summarykit.writing.flat import flatten
 
 _NOTHING: frozenset[str] = frozenset()
@@ -116,13 +115,13 @@ class DirectRecorder(Recorder):
     def _put(self, values: list[tuple[str, Frozen]], place: Place) -> None:
         """Hand over frozen values of one place."""
         numbers = {tag: snapshot for tag, (_, snapshot) in values if isinstance(snapshot, float)}
-        tasks = [Task(_job(tag, *frozen), *place) for tag, frozen in values if not isinstance(frozen[1], float)]
-        self._hand_over(flatten(numbers, numbers.values(), *place), tasks)
+        batches = [batch(kind, {tag: snapshot}, *place) for tag, (kind, snapshot) in values if not isinstance(snapshot, float)]
+        self._hand_over(flatten(numbers, numbers.values(), *place), batches)
 
-    def _hand_over(self, flat: list[Any], tasks: list[Task]) -> None:
+    def _hand_over(self, flat: list[Any], batches: list[Batch]) -> None:
         if self._writer.closed:
             self._reopen()
-        self._writer.put(flat, tasks)
+        self._writer.put(flat, batches)
         self._raise_failure()
 
     def _place(self, plugin: str, tag: str, step: Any, wall_time: Any) -> Place | None:
@@ -145,10 +144,6 @@ class DirectRecorder(Recorder):
             self._refuse(plugin, str(tag), RefusedValueError(str(error)))
             return False
         return True
-
-
-def _job(tag: str, kind: Kind, snapshot: Any) -> Job:
-    return Job(kind, tag, snapshot, snapshot.nbytes)
 
 
 def _seconds(wall_time: Any) -> float:

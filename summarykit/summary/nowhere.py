@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from summarykit.writing import Task, Writer
+from summarykit.writing import Batch, Writer
 
 
 class Nowhere(Writer):
     """Takes everything, keeps nothing: no directory, no file, no thread."""
 
-    def put(self, flat: Sequence[Any], tasks: Sequence[Task] = ()) -> bool:
+    def put(self, flat: Sequence[Any], batches: Sequence[Batch] = ()) -> bool:
         """Forget it."""
         return True
 

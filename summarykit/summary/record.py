@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from time import time
 from typing import Any
 
-from summarykit.summary.recorder import Recorder
+from summarykit.kinds import KINDS
+from summarykit.kinds.fence import FENCE
+from summarykit.summary.recorder import FENCED, Recorder
 from summarykit.summary.steps import integer
 from summarykit.summary.tags import check_tag
-from summarykit.writing import Job, Task, Writer, WriterOptions, lifecycle
+from summarykit.writing import Writer, WriterOptions, batch, lifecycle
 from summarykit.writing.flat import flatten
 from summarykit.writing.options import check_choice, check_directory, check_integer
 
@@ -23,12 +26,12 @@ class _Pending(threading.local):
 
     def __init__(self) -> None:
         self.scalars: dict[str, float] = {}
-        self.jobs: dict[tuple[str, str], Job] = {}
+        self.snapshots: defaultdict[str, dict[str, Any]] = defaultdict(dict)    # by kind and tag
         self.refused = 0
 
     def discard(self, plugin: str, name: str) -> bool:
         """Forget a value that is about to be replaced; True where there was one."""
-        replaced = self.jobs.pop((plugin, name), None) is not None
+        replaced = self.snapshots.get(plugin, {}).pop(name, None) is not None
         return (plugin == "scalar" and self.scalars.pop(name, None) is not None) or replaced
 
 
@@ -142,6 +145,12 @@ class SummaryRecord(Recorder):
             if name not in pending:
                 pending[name] = value
                 return
+        elif plugin in FENCED and self._fence and name in self._tags and not options:
+            kept = self._pending.snapshots.get(plugin)
+            if kept is not None:    # the first of its kind in this step takes the long way
+                held = FENCE.hold(value, self._lending)
+                if held is not None and kept.setdefault(name, held) is held:
+                    return
         self._add(plugin, name, value, options)
 
     def record(self, step: int, train_network: object = None, plugin_filter: Callable[[str], bool] | None = None) -> bool:
@@ -164,15 +173,16 @@ class SummaryRecord(Recorder):
         if step.__class__ is not int or not -(2**63) <= step < 2**63:
             step = integer(step)
         pending = self._pending
-        scalars, jobs, refused = pending.scalars, pending.jobs, pending.refused
+        scalars, snapshots, refused = pending.scalars, pending.snapshots, pending.refused
         if plugin_filter is not None:
             scalars = scalars if plugin_filter("scalar") else {}
-            jobs = {key: job for key, job in jobs.items() if plugin_filter(key[0])}
+            snapshots = defaultdict(dict, {plugin: each for plugin, each in snapshots.items() if plugin_filter(plugin)})
         pending.scalars = {}
-        if jobs or refused:
-            pending.jobs, pending.refused = {}, 0
-        tasks = [Task(job, step, now) for job in jobs.values()] if jobs else ()
-        accepted = self._writer.put(flatten(scalars, scalars.values(), step, now), tasks) if scalars or jobs else not self._writer.closed
+        if snapshots or refused:
+            pending.snapshots, pending.refused = defaultdict(dict), 0
+        batches = [batch(KINDS.get(plugin), each, step, now) for plugin, each in snapshots.items()] if snapshots else ()
+        flat = flatten(scalars, scalars.values(), step, now)
+        accepted = self._writer.put(flat, batches) if flat or batches else not self._writer.closed
         self._raise_failure()
         return accepted and not refused
 
@@ -206,15 +216,16 @@ class SummaryRecord(Recorder):
         frozen = self._freeze(plugin, name, value, options)
         if frozen is None:
             return
-        kind, snapshot = frozen
-        pending, key = self._pending, (plugin, name)
-        jobs = pending.jobs
-        if (key in jobs or plugin == "scalar") and pending.discard(plugin, name):
+        snapshot = frozen[1]
+        pending, number = self._pending, isinstance(snapshot, float)
+        if not number and plugin != "scalar" and pending.snapshots[plugin].setdefault(name, snapshot) is snapshot:
+            return
+        if pending.discard(plugin, name):
             self._writer.stats.say(("twice", plugin, name), "%s %r was added twice before one record(): the last value wins", plugin, name)
-        if isinstance(snapshot, float):
+        if number:
             pending.scalars[name] = snapshot
         else:
-            jobs[key] = Job(kind, name, snapshot, snapshot.nbytes)
+            pending.snapshots[plugin][name] = snapshot
 
     def _refuse(self, plugin: str, tag: str, error: Exception) -> None:
         self._pending.refused += 1

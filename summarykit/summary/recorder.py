@@ -18,7 +18,7 @@ Frozen = tuple[Kind, Any]
 """A value as its kind froze it: the kind, and what it gave."""
 
 _R = TypeVar("_R", bound="Recorder")
-_FENCED = ("histogram", "tensor")
+FENCED = ("histogram", "tensor")
 """Kinds that are recorded of parameters. Without options these take a value as it was held."""
 
 
@@ -102,7 +102,7 @@ class Recorder:
         """
         try:
             kind = KINDS.get(plugin)
-            held = FENCE.hold(value, self._lending) if self._fence and plugin in _FENCED else None
+            held = FENCE.hold(value, self._lending) if self._fence and plugin in FENCED else None
             if held is not None and not options:
                 return kind, held    # what the kind would give, too
             with self._lending:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from itertools import accumulate, takewhile
 from typing import Any, NamedTuple
 
+from summarykit.kinds.fence import FENCE
 from summarykit.writing.flat import WIDTH
-from summarykit.writing.job import Job, Task
+from summarykit.writing.job import Batch, Job
 
 SLICE = 16_384
 """Values that the pump takes at once: a slice is encoded in a few milliseconds."""
@@ -32,21 +34,21 @@ _LEAST_BYTES = FULL_BYTES // FULL_AT    # that any other value counts for: there
 
 
 class Position(NamedTuple):
-    """So many items of the flat list, and so many tasks, since the beginning."""
+    """So many items of the flat list, and so many batches, since the beginning."""
 
     items: int
-    tasks: int
+    batches: int
 
 
 class Buffer:
-    """Scalars and tasks on their way to the pump.
+    """Scalars, and batches of other values, on their way to the pump.
 
     ``mark`` is all that the hot path looks at: the length of ``flat`` beyond which ``room`` must be asked. It is -1 as long as no pump
     serves this buffer, so that the first value (after construction, or after a fork) starts one; and where ``eager`` is set it stays so.
 
     Attributes:
         flat: the scalars, as ``writing.flat`` has them. Whoever appends asks ``room`` first where it is longer than ``mark``.
-        tasks: values that must be worked on before they can be written.
+        batches: values that must be worked on before they can be written.
         mark: that length.
         eager: every scalar is to go through ``room``.
         taken: what the pump has taken.
@@ -64,7 +66,7 @@ class Buffer:
         self.mark = -1
         self.eager = False
         self.taken = Position(0, 0)
-        self.tasks: list[Task] = []
+        self.batches: list[Batch] = []
         self._attend = attend
         self._wake = wake
         self._patience = LONGEST_WAIT if on_full == "block" else 0.0
@@ -73,16 +75,16 @@ class Buffer:
         self._reserved = self._released = 0    # bytes since the beginning; the latter by the pump alone, which so waits for no lock
         self._lock = threading.RLock()
 
-    def put(self, flat: Sequence[Any], tasks: Sequence[Task] = ()) -> bool:
-        """Hand over scalars and tasks; False where all were dropped because the buffer is full."""
+    def put(self, flat: Sequence[Any], batches: Sequence[Batch] = ()) -> bool:
+        """Hand over scalars and batches; False where all were dropped because the buffer is full."""
         if len(self.flat) > self.mark and not self.room():
             return False
-        nbytes = sum([_weight(task.job) for task in tasks])
+        nbytes = sum([size if size > _LEAST_BYTES else _LEAST_BYTES for batch in batches for size in batch.sizes])
         if nbytes and not self._reserve(nbytes):
             return False
         self.flat.extend(flat)
-        self.tasks.extend(tasks)
-        if nbytes >= WAKE_BYTES:
+        self.batches.extend(batches)
+        if nbytes >= WAKE_BYTES or (nbytes and FENCE.waiting):    # those copies are to be made beside the next forward pass
             self._wake()
         return True
 
@@ -101,39 +103,41 @@ class Buffer:
         self._set_mark(WAKE_AT if waiting < WIDTH * WAKE_AT else FULL_AT)
         return True
 
-    def take(self) -> tuple[list[Any], list[Task]]:
-        """The oldest scalars, and the oldest tasks: at most ``SLICE`` of each."""
-        flat, tasks = self.flat[: WIDTH * SLICE], self.tasks[:SLICE]
-        del self.flat[: len(flat)], self.tasks[: len(tasks)]
-        self.taken = Position(self.taken.items + len(flat), self.taken.tasks + len(tasks))
+    def take(self) -> tuple[list[Any], list[Batch]]:
+        """The oldest scalars, and the oldest batches: at most ``SLICE`` values of each, or one batch."""
+        counts = accumulate([len(batch.sizes) for batch in self.batches[:SLICE]])
+        fitting = len([*takewhile(SLICE.__ge__, counts)])
+        flat, batches = self.flat[: WIDTH * SLICE], self.batches[: max(1, fitting)]
+        del self.flat[: len(flat)], self.batches[: len(batches)]
+        self.taken = Position(self.taken.items + len(flat), self.taken.batches + len(batches))
         if flat:
             self._set_mark(WAKE_AT)
-        return flat, tasks
+        return flat, batches
 
     def end(self) -> Position:
         """Where the buffer ends at present."""
-        return Position(self.taken.items + len(self.flat), self.taken.tasks + len(self.tasks))
+        return Position(self.taken.items + len(self.flat), self.taken.batches + len(self.batches))
 
     def passed(self, position: Position) -> bool:
         """Whether all before a position was taken."""
-        return self.taken.items >= position.items and self.taken.tasks >= position.tasks
+        return self.taken.items >= position.items and self.taken.batches >= position.batches
 
     def release(self, job: Job) -> None:
         """A task is done with: for the thread whose turn it is."""
-        self._released += _weight(job)
+        self._released += max(job.nbytes, _LEAST_BYTES)
 
     def crowded(self) -> bool:
         """Whether so much is waiting that the pump should not pause."""
-        return len(self) >= WAKE_AT
+        return len(self.flat) // WIDTH + len(self.batches) >= WAKE_AT
 
     def oldest(self) -> float | None:
         """Wall time of the oldest value waiting, in seconds since the epoch."""
-        times = [*self.flat[WIDTH - 1 : WIDTH], *(task.wall_time for task in self.tasks[:1])]
+        times = [*self.flat[WIDTH - 1 : WIDTH], *(batch.wall_time for batch in self.batches[:1])]
         return min(times, default=None)
 
     def __len__(self) -> int:
         """Number of values waiting."""
-        return len(self.flat) // WIDTH + len(self.tasks)
+        return count(self.flat, self.batches)
 
     def _set_mark(self, scalars: int) -> None:
         self.mark = -1 if self.eager else WIDTH * (scalars - 1)
@@ -172,5 +176,6 @@ class Buffer:
         return True
 
 
-def _weight(job: Job) -> int:
-    return max(job.nbytes, _LEAST_BYTES)
+def count(flat: Sequence[Any], batches: Sequence[Batch]) -> int:
+    """Number of values."""
+    return len(flat) // WIDTH + sum([len(batch.sizes) for batch in batches])

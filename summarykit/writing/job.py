@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from summarykit.kinds import Kind
 
 
-@dataclass(eq=False, slots=True)    # not frozen: that would cost each value 1 µs
+@dataclass(eq=False, slots=True)
 class Job:
     """A frozen value whose reduction to a shape is still to be done."""
 
@@ -24,6 +25,37 @@ class Task(NamedTuple):
     job: Job
     step: int
     wall_time: float
+
+
+class Batch(NamedTuple):
+    """Frozen values of one kind and one place in the run, as they wait for the pump: an object for all of them, not for each.
+
+    Attributes:
+        kind: what froze them.
+        tags: of each.
+        snapshots: of each.
+        sizes: of each, in bytes.
+        step: theirs.
+        wall_time: theirs, in seconds since the epoch.
+    """
+
+    kind: Kind
+    tags: list[str]
+    snapshots: list[Any]
+    sizes: list[int]
+    step: int
+    wall_time: float
+
+    def tasks(self) -> list[Task]:
+        """What is to be done with them."""
+        values = zip(self.tags, self.snapshots, self.sizes, strict=True)
+        return [Task(Job(self.kind, *value), self.step, self.wall_time) for value in values]
+
+
+def batch(kind: Kind, values: Mapping[str, Any], step: int, wall_time: float) -> Batch:
+    """Put frozen values, given by tag, together."""
+    snapshots = [*values.values()]
+    return Batch(kind, [*values], snapshots, [snapshot.nbytes for snapshot in snapshots], step, wall_time)
 
 
 def is_light(job: Job) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Protocol
 
 
@@ -76,8 +75,10 @@ class Pump:
 
     def wake(self) -> None:
         """Come at once."""
-        with suppress(RuntimeError):    # it rings already
+        try:    # each step that records arrays comes here, with cold caches: no context manager
             self._bell.release()
+        except RuntimeError:
+            return    # it rings already
 
     def _run(self) -> None:
         if not self._seat.acquire(blocking=False):

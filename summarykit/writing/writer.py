@@ -13,12 +13,11 @@ from summarykit.kinds.fence import FENCE
 from summarykit.kinds.transfers import TRANSFERS
 from summarykit.shapes import Array
 from summarykit.writing import lifecycle
-from summarykit.writing.buffer import Buffer
+from summarykit.writing.buffer import Buffer, count
 from summarykit.writing.delivery import Delivery
 from summarykit.writing.durable import Durable, Unsynced
 from summarykit.writing.executor import Executor, InlineExecutor
-from summarykit.writing.flat import WIDTH
-from summarykit.writing.job import Task
+from summarykit.writing.job import Batch
 from summarykit.writing.options import WriterOptions
 from summarykit.writing.output import Output
 from summarykit.writing.process import executor_for
@@ -66,19 +65,16 @@ class Writer:
 
     # --- for callers
 
-    def put(self, flat: Sequence[Any], tasks: Sequence[Task] = ()) -> bool:
-        """Hand over scalars (as in ``writing.flat``) and tasks; False where all were dropped."""
-        values = len(flat) // WIDTH + len(tasks)
+    def put(self, flat: Sequence[Any], batches: Sequence[Batch] = ()) -> bool:
+        """Hand over scalars (as in ``writing.flat``) and other values; False where all were dropped."""
         if self.closed:
-            self.stats.drop("the record was closed", values)
+            self.stats.drop("the record was closed", count(flat, batches))
             return False
-        accepted = self.buffer.put(flat, tasks)
+        accepted = self.buffer.put(flat, batches)
         if TRANSFERS.waiting:
             TRANSFERS.poll()
-        if tasks and FENCE:
-            lifecycle.pump().wake()    # the copies are to be made beside the next forward pass
         if not accepted:
-            self.stats.drop("buffer full: recorded faster than it can be written", values)
+            self.stats.drop("buffer full: recorded faster than it can be written", count(flat, batches))
         if self.ended:    # closed meanwhile, by a signal handler or another thread
             return self._dismiss_late_comers()
         if self._direct:
@@ -188,7 +184,7 @@ class Writer:
 
         An idle writer is asked ten times a second, each time with cold caches: it must be told by a few look-ups, without a call.
         """
-        if self._at_rest and not self.buffer.flat and not self.buffer.tasks and not self._requests and monotonic() < self._rest_until:
+        if self._at_rest and not self.buffer.flat and not self.buffer.batches and not self._requests and monotonic() < self._rest_until:
             return False
         if not self._turning.acquire(timeout=1.0):
             return False    # at the end of the process, a pump that hangs in a system call
@@ -218,17 +214,18 @@ class Writer:
             self._turning.release()
 
     def _turn(self) -> bool:
-        if FENCE:
+        if FENCE.waiting:
             FENCE.begin()
         requests = list(self._requests)
         for request in requests:
             if request.position is None:
                 request.position = self.buffer.end()
-        flat, tasks = self.buffer.take()
+        flat, batches = self.buffer.take()
         if flat:
             self._scalars.write(flat)
-        for task in tasks:
-            self._executor.submit(task)
+        for batch in batches:
+            for task in batch.tasks():
+                self._executor.submit(task)
         self._deliver()
         self._at_rest = self._executor.submitted == self._executor.completed and not self._output.behind_since
         self._rest_until = monotonic() + _REST_SECS
@@ -287,8 +284,7 @@ class Writer:
     def _dismiss_late_comers(self) -> bool:
         """What other threads recorded, or asked for, while the files were closed."""
         while len(self.buffer):
-            flat, tasks = self.buffer.take()
-            self.stats.drop("the record was closed", len(flat) // WIDTH + len(tasks))
+            self.stats.drop("the record was closed", count(*self.buffer.take()))
         while self._requests:
             self._requests.popleft().finish(self._output.error is None)
         return False

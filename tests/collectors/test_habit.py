@@ -193,7 +193,7 @@ def test_every_gradient_is_that_of_its_step(tmp_path, body, freq):
     check(tmp_path, seen, freq)
     assert collector.stats()["dropped"] == {}
     assert weights == train(body)[1]
-    assert not FENCE
+    assert not FENCE.waiting
 
 
 @pytest.mark.parametrize("body", LOOPS, ids=lambda body: body.__name__)
@@ -214,7 +214,7 @@ def test_what_waits_longest_is_still_that_of_its_step(body):
     assert bool(held) == (body in LEAVING_ALONE)
     assert all(isinstance(lasting, Lasting) and np.array_equal(lasting.get().data, copy) for lasting, copy in held)
     FENCE.begin()
-    assert not FENCE
+    assert not FENCE.waiting
 
 
 def test_who_says_so_has_gradients_copied_in_the_call(tmp_path, monkeypatch):

@@ -127,12 +127,42 @@ def test_nothing_is_kept_alive_and_no_number_is_taken_for_another():
     assert key not in FENCE._governed
 
 
+def test_a_parameter_with_another_storage_is_trusted_as_it_is_now():
+    parameter, _ = trained()
+    parameter.data = torch.arange(7.0)
+    fenced = FENCE.hold(parameter)
+    assert (fenced.shape, fenced.nbytes) == ((7,), 28)
+    np.testing.assert_array_equal(fenced.get().data, np.arange(7.0))
+    FENCE.settle()
+
+
+def test_another_storage_before_the_copy_is_noticed():
+    parameter, _ = trained()
+    fenced = FENCE.hold(parameter)
+    parameter.data = parameter.data.clone()
+    again = FENCE.hold(parameter)
+    with pytest.raises(RefusedValueError, match="fence=False"):
+        fenced.get()
+    np.testing.assert_array_equal(again.get().data, parameter.detach().numpy())
+    FENCE.settle()
+
+
+def test_another_view_of_the_same_storage_costs_one_value():
+    parameter, _ = trained()
+    parameter.data = parameter.data[:3]
+    with pytest.raises(RefusedValueError, match="fence=False"):
+        FENCE.hold(parameter).get()
+    fenced = FENCE.hold(parameter)
+    assert (fenced.shape, fenced.get().data.shape, fenced.nbytes) == ((3, 100), (3, 100), 1200)
+    FENCE.settle()
+
+
 def test_settled_copies_are_let_go():
     parameter, _ = trained()
     FENCE.hold(parameter)
-    assert FENCE
+    assert FENCE.waiting
     FENCE.begin()
-    assert not FENCE
+    assert not FENCE.waiting
 
 
 def test_two_threads_copy_once():
@@ -152,7 +182,7 @@ def test_a_forked_child_does_not_copy_for_its_parent():
     FENCE.hold(parameter)
     pid = os.fork()
     if pid == 0:
-        os._exit(bool(FENCE))
+        os._exit(bool(FENCE.waiting))
     assert os.waitpid(pid, 0)[1] == 0
     FENCE.settle()
 

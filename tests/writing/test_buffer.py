@@ -13,15 +13,15 @@ from summarykit.kinds import KINDS
 from summarykit.writing import buffer as buffers
 from summarykit.writing.buffer import Buffer
 from summarykit.writing.flat import WIDTH, columns, flatten
-from summarykit.writing.job import Job, Task
+from summarykit.writing.job import Batch
 
 
 def scalars(step, count=1):
     return flatten([f"t{place}" for place in range(count)], map(float, range(count)), step, float(step))
 
 
-def task(nbytes, step=0):
-    return Task(Job(KINDS.get("tensor"), "big", None, nbytes), step, float(step))
+def batch(*sizes, step=0):
+    return Batch(KINDS.get("tensor"), [*map(str, range(len(sizes)))], [None] * len(sizes), list(sizes), step, float(step))
 
 
 def make(on_full="block"):
@@ -39,18 +39,23 @@ def fill(some, count=5000):
 def test_everything_is_taken_once_and_in_order(counts, slice_size):
     some, _ = make()
     for step, count in enumerate(counts):
-        assert some.put(scalars(step, count), [task(1, step)])
+        assert some.put(scalars(step, count), [batch(*range(count % 5), step=step)])
+    assert len(some) == sum(counts) + sum(count % 5 for count in counts)
     end, flat, tasks = some.end(), [], []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buffers, "SLICE", slice_size)
-        while len(some):
-            assert not some.passed(end)
-            part, jobs = some.take()
-            assert 0 < max(len(part) // WIDTH, len(jobs)) <= slice_size
-            flat, tasks = flat + part, tasks + jobs
+        while not some.passed(end):
+            part, batches = some.take()
+            values = [task for each in batches for task in each.tasks()]
+            assert part or batches
+            assert len(part) // WIDTH <= slice_size
+            assert len(values) <= slice_size or len(batches) == 1
+            flat, tasks = flat + part, tasks + values
     assert some.passed(end)
     assert flat == [item for step, count in enumerate(counts) for item in scalars(step, count)]
-    assert [each.step for each in tasks] == list(range(len(counts)))
+    expected = [(step, str(place), place) for step, count in enumerate(counts) for place in range(count % 5)]
+    assert [(each.step, each.job.tag, each.job.nbytes) for each in tasks] == expected
+    assert not len(some)
 
 
 def test_the_first_value_starts_the_pump_and_later_ones_do_not():
@@ -127,29 +132,29 @@ def test_block_gives_up_once_and_then_drops_at_once():
 def test_arrays_are_bounded_in_bytes():
     some, _ = make("drop")
     half = buffers.FULL_BYTES // 2
-    assert some.put((), [task(half)])
-    assert some.put((), [task(half)])
-    assert not some.put((), [task(1)])
-    some.release(task(half).job)
-    assert some.put((), [task(1)])
+    assert some.put((), [batch(half)])
+    assert some.put((), [batch(half)])
+    assert not some.put((), [batch(1)])
+    some.release(batch(half).tasks()[0].job)
+    assert some.put((), [batch(1)])
 
 
 def test_small_values_are_bounded_in_number():
     some, _ = make("drop")
-    accepted = sum(some.put((), [task(10)]) for _ in range(buffers.FULL_AT + 100))
+    accepted = sum(some.put((), [batch(10)]) for _ in range(buffers.FULL_AT + 100))
     assert accepted == buffers.FULL_AT
 
 
 def test_one_array_larger_than_the_bound_may_pass_alone():
     some, _ = make("drop")
-    assert some.put((), [task(2 * buffers.FULL_BYTES)])
-    assert not some.put((), [task(1)])
+    assert some.put((), [batch(2 * buffers.FULL_BYTES)])
+    assert not some.put((), [batch(1)])
 
 
 def test_the_oldest_value_is_told():
     some, _ = make()
     assert some.oldest() is None
-    some.put(scalars(7), [task(1, 3)])
+    some.put(scalars(7), [batch(1, step=3)])
     assert some.oldest() == 3.0
 
 
