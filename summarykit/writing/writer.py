@@ -76,7 +76,8 @@ class Writer:
         if not accepted:
             self.stats.drop("buffer full: recorded faster than it can be written", count(flat, batches))
         if self.ended:    # closed meanwhile, by a signal handler or another thread
-            return self._dismiss_late_comers()
+            self._work_through()
+            return False
         if self._direct:
             self._work_through()
         return accepted
@@ -114,6 +115,8 @@ class Writer:
 
     def summary(self) -> dict[str, Any]:
         """The counters, the files, and how far the files are behind (``lag``, seconds)."""
+        if self.ended and len(self.buffer):    # from somebody on the short way, who asks for nothing
+            self._work_through()
         oldest = self._output.behind_since or self.buffer.oldest()
         waiting = len(self.buffer) + self._executor.submitted - self._executor.completed + self._output.in_hand
         figures = self.stats.as_dict(waiting, 0.0 if oldest is None else max(0.0, time() - oldest))
@@ -129,6 +132,7 @@ class Writer:
         TRANSFERS.settle(patience)
         self._requests.append(request)
         if self.ended:
+            self._work_through()
             return self._output.error is None
         if self._direct and not self._work_through():
             return False
@@ -190,7 +194,7 @@ class Writer:
             return False    # at the end of the process, a pump that hangs in a system call
         try:
             self._inside = True
-            return not self.ended and self._turn()
+            return self._dismiss_late_comers() if self.ended else self._turn()
         except Exception as error:  # noqa: BLE001  the pump serves all writers and outlives any fault of one
             self.stats.say(("turn", type(error)), "internal error, please report it: %r", error)
             return False
@@ -282,7 +286,7 @@ class Writer:
         return Unsynced(files + self._delivery.lineage.files(), paths)
 
     def _dismiss_late_comers(self) -> bool:
-        """What other threads recorded, or asked for, while the files were closed."""
+        """What other threads recorded, or asked for, while the files were closed: for the thread whose turn it is."""
         while len(self.buffer):
             self.stats.drop("the record was closed", count(*self.buffer.take()))
         while self._requests:
