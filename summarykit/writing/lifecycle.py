@@ -7,7 +7,7 @@ import os
 import sys
 import time
 import weakref
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from summarykit.writing.pump import Pump, Served
 from summarykit.writing.syncer import Syncer
@@ -48,19 +48,30 @@ class Live(Forked, Served, Protocol):
         """Use no thread from now on."""
 
 
+_T = TypeVar("_T")
+
+Weak = weakref.WeakKeyDictionary[_T, None]
+"""Objects as long as they live. Unlike a ``WeakSet`` it has a copy of itself in one step, which no signal handler or thread can change."""
+
+
+def alive(objects: Weak[_T]) -> list[_T]:
+    """Those that live."""
+    return [each for ref in objects.keyrefs() if (each := ref()) is not None]
+
+
 class _State:
     """The pump of this process, and all that must be told of forks and exits."""
 
     def __init__(self) -> None:
-        self.tracked: weakref.WeakSet[Forked] = weakref.WeakSet()
+        self.tracked: Weak[Forked] = weakref.WeakKeyDictionary()
         self.begin()
 
     def begin(self) -> None:
         """Begin, or begin anew in a forked child."""
         self.syncer = Syncer()
         self.pump = Pump(at_end=self.syncer.carry_out)
-        self.attended: weakref.WeakSet[Live] = weakref.WeakSet()
-        self.resuming: weakref.WeakSet[Resuming] = weakref.WeakSet()
+        self.attended: Weak[Live] = weakref.WeakKeyDictionary()
+        self.resuming: Weak[Resuming] = weakref.WeakKeyDictionary()
         self.watching = False
         self.ending = False
 
@@ -80,17 +91,17 @@ def syncer() -> Syncer:
 
 def track(forked: Forked) -> None:
     """Tell it when this process was forked, as long as it lives."""
-    _state.tracked.add(forked)
+    _state.tracked[forked] = None
 
 
 def track_resuming(writer: Resuming) -> None:
     """Tell it when this process is about to be forked, as long as it lives."""
-    _state.resuming.add(writer)
+    _state.resuming[writer] = None
 
 
 def attend(writer: Live) -> bool:
     """Serve a writer by the pump; False where the process is ending and it must write by itself."""
-    _state.attended.add(writer)
+    _state.attended[writer] = None
     return not _state.ending and _state.pump.attend(writer)
 
 
@@ -114,11 +125,11 @@ def at_exit() -> None:
 
 def _finish() -> None:
     end = time.monotonic() + EXIT_SECS
-    for writer in list(_state.attended):
+    for writer in alive(_state.attended):
         if not writer.ended:    # also of those that are being closed
             writer.flush(patience=min(5.0, max(0.0, end - time.monotonic())))
     _state.ending = True
-    writers = list(_state.attended)
+    writers = alive(_state.attended)
     for writer in writers:
         _state.pump.dismiss(writer)
     _state.pump.wait(PUMP_SECS)
@@ -129,12 +140,12 @@ def _finish() -> None:
 
 
 def _before_fork() -> None:
-    for writer in list(_state.resuming):
+    for writer in alive(_state.resuming):
         writer.begin_resumed()
 
 
 def _after_fork_in_child() -> None:
-    tracked = list(_state.tracked)
+    tracked = alive(_state.tracked)
     _state.begin()
     for forked in tracked:
         forked.after_fork()
