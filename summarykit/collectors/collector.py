@@ -111,7 +111,8 @@ class SummaryCollector(Callback):
             ranks: which of them record. ``"first"``: rank 0, into ``summary_dir``; the others write nothing, and need no directory of
                 their own. ``"machine"``: each other one adds throughput and system, in ``rank_<k>/`` below. ``"all"``: each other one
                 records everything there.
-            fence: see ``SummaryRecord``.
+            fence: see ``SummaryRecord``. Gradients are copied beside the next steps, too, in loops that leave them alone after the update,
+                as ``zero_grad()`` does; one that writes them again (``zero_grad(set_to_none=False)``) is told by its first steps.
             raise_exception: let every exception through: of a value that cannot be recorded, of the storage, of a part.
 
         Raises:

@@ -18,6 +18,9 @@ class Gradient(Chosen):
     """Histograms of the gradients as they are right after a PyTorch optimizer's update; elsewhere, after the step.
 
     A last step that nobody foresaw is one of the latter: there the loop must not have zeroed them.
+
+    They are copied in the call, unless the loop leaves them alone from then on (see ``Habit``) and the collector does not say
+    ``fence=False``.
     """
 
     key = "collect_gradient"
