@@ -55,9 +55,11 @@ class Output:
         self._failed = failed
 
     def begin(self) -> None:
-        """Make the first files before there is a value; the values go into the next ones."""
+        """Make the first files before there is a value; the values go into the next ones, unless the storage took no more."""
         if not self._segment and self._ready():
-            self.close()
+            self.push()
+            if self.behind_since is None:
+                self._leave()
 
     def write(self, chunks: list[Chunk], values: int) -> None:
         """Write one chunk per format: the same values in each, one record a value (or none where the format has no place for it)."""

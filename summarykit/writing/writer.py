@@ -170,6 +170,7 @@ class Writer:
                     self._output.begin()
             finally:
                 self._turning.release()
+            self._output.wait_for_tails()    # not in the turn, which others wait for
 
     def after_fork(self) -> None:
         """In the child: what is here belongs to the parent. The child opens files of its own when it records."""

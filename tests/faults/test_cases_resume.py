@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import threading
+from copy import copy
+
 from testkit import events
 
 from summarykit import Run, SummaryRecord
+from summarykit.writing import file, output
 
 
 def record_run(directory, steps, value, tag="loss", **options):
@@ -73,3 +78,42 @@ def test_a_run_that_goes_on_after_its_end_without_a_word(tmp_path):
     record_run(tmp_path, range(5, 15), 2.0)
     assert resolved(tmp_path) == [(step, 1.0) for step in range(5)] + [(step, 2.0) for step in range(5, 15)]
     assert len(events.both(tmp_path)) == 20
+
+
+def test_a_resumed_run_that_cannot_begin_before_its_copy_begins_later(tmp_path, monkeypatch):
+    """What it resumed at is told as soon as the disk has room."""
+
+    def full(fd, data):
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    record_run(tmp_path, range(50), 1.0)
+    with SummaryRecord(tmp_path, resume=30) as record:
+        with monkeypatch.context() as patch:
+            patch.setattr(file.os, "write", full)
+            copy(record).close()
+        record.add_value("scalar", "loss", 2.0)
+        record.record(30)
+    starts = [events.purges(path) for path in events.files(tmp_path, "tensorboard")]
+    assert starts == [[events.LAST_STEP], [events.LAST_STEP, 30]]
+    assert resolved(tmp_path) == [(step, 1.0) for step in range(30)] + [(30, 2.0)]
+
+
+def test_while_torn_tails_are_cut_before_a_copy_others_may_flush(tmp_path, monkeypatch):
+    """EX8. A signal handler, for example: the turn is over before that wait."""
+    cut = threading.Event()
+    monkeypatch.setattr(output, "cut_torn_tails", lambda directory, names: cut.wait(30))
+    monkeypatch.setattr(output, "TAIL_SECS", 30.0)
+    record_run(tmp_path, range(50), 1.0)
+    with SummaryRecord(tmp_path, resume=30) as record:
+        record.add_value("scalar", "loss", 2.0)
+        copying = threading.Thread(target=copy, args=(record,))
+        with record._writer._turning:    # the copy begins first
+            copying.start()
+        while copying.is_alive() and not record._writer.paths():
+            copying.join(0.001)
+        record.record(30)
+        assert record.flush()
+        assert copying.is_alive()
+        cut.set()
+        copying.join(30)
+    assert resolved(tmp_path) == [(step, 1.0) for step in range(30)] + [(30, 2.0)]
