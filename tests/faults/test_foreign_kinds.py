@@ -33,12 +33,21 @@ class Small(Foreign):
 class Light(Foreign):
     name, light = "light", True
 
+class Awkward(Foreign):
+    name, small = "awkward", "quite"
+    @property
+    def light(self):
+        raise ValueError("it depends")
+
+class Puzzling(Foreign):
+    name, small = "puzzling", "quite"
+
 class Endless(Foreign):
     name = "endless"
     def reduce(self, snapshot):
         threading.Event().wait()
 
-FOREIGN, SMALL, LIGHT, ENDLESS = Foreign(), Small(), Light(), Endless()
+FOREIGN, SMALL, LIGHT, AWKWARD, PUZZLING, ENDLESS = Foreign(), Small(), Light(), Awkward(), Puzzling(), Endless()
 """
 CODE = """
 import collections, sys
@@ -58,6 +67,7 @@ stats = record.stats()
 assert stats["waiting"] == 0 and stats["written"] == 9, stats
 print(*sorted(f"{reason.split(': ', 1)[1]} {count}" for reason, count in stats["dropped"].items()), sep=chr(10))
 """
+KINDS = ["foreign", "small", "light", "awkward", "puzzling", "endless"]
 REASONS = ["KeyboardInterrupt:  2", "Own: mine 2", "SystemExit: 3 2", "Unspeakable: (it has no words) 1"]
 
 
@@ -69,13 +79,13 @@ def imports(tmp_path):
     info.mkdir(parents=True)
     (folder / "foreign.py").write_text(FOREIGN)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: foreign\nVersion: 1.0\n")
-    points = "".join(f"{name} = foreign:{name.upper()}\n" for name in ("foreign", "small", "light", "endless"))
+    points = "".join(f"{name} = foreign:{name.upper()}\n" for name in KINDS)
     (info / "entry_points.txt").write_text(f"[summarykit.kinds]\n{points}")
     return f"import sys; sys.path.insert(0, {str(folder)!r})\n"
 
 
 @pytest.mark.parametrize("where", ["thread", "process"])
-@pytest.mark.parametrize("kind", ["foreign", "small", "light"])
+@pytest.mark.parametrize("kind", KINDS[:-1])
 def test_va12_a_kind_that_raises_anything(kind, where, imports, tmp_path, run_script):
     done = run_script(imports + CODE, tmp_path / "run", kind, where, timeout=30).expect_success()
     assert done.stdout.splitlines() == REASONS
