@@ -13,6 +13,9 @@ from summarykit.collectors.update_hook import UpdateHook
 from summarykit.kinds.fence import FENCE
 from summarykit.training.context import CallbackParams
 
+WORTH_WAITING = 2**12
+"""Elements from which a copy may wait; that of a smaller one costs less than waking the training thread while another makes it."""
+
 
 class Gradient(Chosen):
     """Histograms of the gradients as they are right after a PyTorch optimizer's update; elsewhere, after the step.
@@ -67,7 +70,9 @@ class Gradient(Chosen):
 
     def held(self, gradients: list[Any]) -> list[Any]:
         """Where the loop leaves them alone, they may be copied beside the next forward pass."""
-        return [FENCE.postpone(each) for each in gradients] if self.settings.fence and self._habit.keeps(gradients) else gradients
+        if not (self.settings.fence and self._habit.keeps(gradients)):
+            return gradients
+        return [FENCE.postpone(each) if each.numel() >= WORTH_WAITING else each for each in gradients]
 
     def missing(self, network: Any) -> None:
         """Tell where gradients were to be expected; many frameworks keep none, and of an unforeseen last step they may be gone."""

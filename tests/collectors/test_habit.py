@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from summarykit.collectors import SummaryCollector, habit
+from summarykit.collectors import SummaryCollector, gradient, habit
 from summarykit.collectors.habit import Habit
 from summarykit.kinds.fence import FENCE, Fence, Lasting
 from summarykit.reading import Run
@@ -55,6 +55,11 @@ class Subclass(torch.Tensor):
 )  # fmt: skip
 def test_of_others_nothing_is_known(make):
     assert looks(make(), make(), [torch.ones(3)]) == [False, False, False]
+
+
+@pytest.fixture(autouse=True)
+def _all_wait(monkeypatch):
+    monkeypatch.setattr(gradient, "WORTH_WAITING", 1)
 
 
 # --- in loops -------------------------------------------------------------------------------------------------------
@@ -182,8 +187,8 @@ def check(directory, seen, freq):
         points = run.histograms(f"{name}/gradient")
         assert points.step.tolist() == collected
         for step in collected:
-            found, gradient = points.at(step).value, seen[step][name].astype(np.float64)
-            assert (found.min, found.max, found.sum) == pytest.approx((gradient.min(), gradient.max(), gradient.sum()))
+            found, held = points.at(step).value, seen[step][name].astype(np.float64)
+            assert (found.min, found.max, found.sum) == pytest.approx((held.min(), held.max(), held.sum()))
 
 
 @pytest.mark.parametrize("freq", [1, 5])
