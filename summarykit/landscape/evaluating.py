@@ -156,8 +156,8 @@ def _seed(seed: int) -> None:
 @contextmanager
 def _random_state_kept() -> Iterator[None]:
     """Leave the generators of Python, NumPy, torch and MindSpore as they were."""
-    put_back: list[Callable[[], Any]] = [partial(random.setstate, random.getstate()), *_mindspore_state()]
-    put_back.append(partial(np.random.set_state, np.random.get_state()))
+    put_back: list[Callable[[], Any]] = [*_mindspore_state()]    # first: its data sets seed Python's and NumPy's, too
+    put_back += partial(random.setstate, random.getstate()), partial(np.random.set_state, np.random.get_state())
     if (torch := sys.modules.get("torch")) is not None:
         put_back.append(partial(torch.set_rng_state, torch.get_rng_state()))
         if torch.cuda.is_initialized():
@@ -185,4 +185,5 @@ def _mindspore_state() -> Iterator[Callable[[], Any]]:
 
     yield put_back
     yield partial(mindspore.dataset.config.set_seed, mindspore.dataset.config.get_seed())
-    yield partial(mindspore.set_rng_state, mindspore.get_rng_state())
+    if hasattr(mindspore, "get_rng_state"):    # since MindSpore 2.3
+        yield partial(mindspore.set_rng_state, mindspore.get_rng_state())

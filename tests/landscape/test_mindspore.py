@@ -63,7 +63,7 @@ def test_the_example_runs(mindspore_python, checkout, tmp_path, run_script):
 
 
 SEEDS = """
-import numpy as np, mindspore as ms
+import random, numpy as np, mindspore as ms
 from mindspore import nn, ops
 from mindspore.train import Loss, Model
 from summarykit.landscape import Evaluation
@@ -83,7 +83,8 @@ def drawn():
     data = ms.dataset.GeneratorDataset(list(range(20)), ["number"], shuffle=True)
     return [
         ops.uniform((3,), ms.Tensor(0.0), ms.Tensor(1.0)).asnumpy().tolist(), ops.rand(3).asnumpy().tolist(), np.random.rand(),
-        ms.get_seed(), ms.dataset.config.get_seed(), [int(number) for number, in data.create_tuple_iterator(output_numpy=True)],
+        random.random(), ms.get_seed(),
+        ms.dataset.config.get_seed(), [int(number) for number, in data.create_tuple_iterator(output_numpy=True)],
     ]
 def series(between):
     ms.set_seed(77)
@@ -100,3 +101,19 @@ assert series(measured) == alone, (series(measured), alone)
 @pytest.mark.slow
 def test_ll1_random_generators_go_on_as_if_nothing_had_been_measured(mindspore_python, run_script):
     run_script(SEEDS, python=mindspore_python, timeout=600).expect_success()
+
+
+OLDER = """
+import random, mindspore as ms
+from summarykit.landscape.evaluating import _random_state_kept, _seed
+del ms.get_rng_state, ms.set_rng_state    # as before MindSpore 2.3
+before = random.getstate()
+with _random_state_kept():
+    _seed(3)
+assert random.getstate() == before
+"""
+
+
+@pytest.mark.slow
+def test_a_mindspore_whose_generator_cannot_be_asked(mindspore_python, run_script):
+    run_script(OLDER, python=mindspore_python, timeout=600).expect_success()
