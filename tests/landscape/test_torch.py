@@ -148,6 +148,30 @@ def test_statistics_that_are_estimated_are_those_of_the_samples(trained):
     assert result.convergence[2] != pytest.approx(direct(reference)[0], rel=1e-3)
 
 
+def test_statistics_of_a_module_that_is_called_twice_are_those_of_all_its_calls():
+    """Each call counts by its samples, whichever comes last."""
+
+    class Twice(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.normal = torch.nn.BatchNorm1d(1, momentum=0.3)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.normal(x) + self.normal(x + 10)
+
+    net, means = Twice(), []
+
+    def loss(outputs: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        means.append(float(net.normal.running_mean))
+        return outputs.mean()
+
+    data = [(torch.full((size, 1), float(size)) + torch.arange(size)[:, None], torch.zeros(size)) for size in (8, 8, 4)]
+    model_of((None, net, data, {"Loss": loss}), Evaluation(20, batch_norm="estimated")).measure()
+    assert means[0] == pytest.approx(torch.cat([inputs for inputs, _ in data]).mean().item() + 5, rel=1e-6)
+    assert net.normal.momentum == 0.3
+    assert not net.normal._forward_pre_hooks
+
+
 def test_training_mode_is_repeatable(trained):
     """Dropout begins anew for every block of points: the order and the process do not matter."""
     first, second = (computed(trained, recipe=MindSporeRecipe()) for _ in range(2))
