@@ -128,6 +128,7 @@ class Window:
     def _let_go(self) -> None:
         """Hold nothing that is not needed any more: a long training may have thousands of windows."""
         self._ticker.keep_only(self._drain)
+        self._beats = {}
         self._collectors = [one for one in self._collectors if type(one).finish is not Collector.finish]
         self._tape.tables.clear()
         self._tape.lists.clear()

@@ -125,3 +125,14 @@ def test_windows_that_are_closed_hold_nothing(tmp_path):
     finally:
         tracemalloc.stop()
     assert grown < 30 * 20_000
+
+
+def test_the_stacks_of_a_closed_window_are_not_kept(tmp_path):
+    from summarykit.profiler.collectors.stacks import Stacks
+
+    profiler = Profiler(tmp_path, start_profile=False, collectors=["stacks"])
+    kept = {id(one) for one in gc.get_objects() if type(one) is Stacks}
+    with profiler:
+        profiler.step()
+    gc.collect()
+    assert [one for one in gc.get_objects() if type(one) is Stacks and id(one) not in kept] == []
