@@ -6,7 +6,6 @@ torch is not imported by this: whose module exists, that package is loaded alrea
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -53,18 +52,6 @@ class TorchNetwork(Network):
                 if name not in known or tuple(known[name].shape) != values.shape:
                     raise unfit(name, values.shape, known)
                 known[name].copy_(torch.from_numpy(np.ascontiguousarray(values).reshape(values.shape)))
-
-
-class _Shares:
-    """Called before a module: its momentum becomes the share of what is new. One batch may go through it several times."""
-
-    def __init__(self) -> None:
-        self.size = 0
-        self._seen: Counter[Any] = Counter()
-
-    def __call__(self, module: Any, _: Any) -> None:
-        self._seen[module] += self.size
-        module.momentum = self.size / self._seen[module]
 
 
 class TorchModel(LandscapeModel):
@@ -136,17 +123,22 @@ class TorchModel(LandscapeModel):
         """Statistics of batch normalisation from the samples: the mean over the batches, by samples."""
         normal = [module for module in self._network.modules() if getattr(module, "running_mean", None) is not None]
         kept = [module.momentum for module in normal]
-        shares = _Shares()
-        hooks = [module.register_forward_pre_hook(shares) for module in normal]
+        statistics = [each for module in normal for each in (module.running_mean, module.running_var)]
+        means = [self._torch.zeros_like(each) for each in statistics]
         try:
             for module in normal:
-                module.reset_running_stats()
+                module.momentum = None    # torch's sign for: average all, since one batch may go through a module several times
                 module.train()
-            for batch, shares.size in zip(self._batches, self._sizes, strict=True):
+            for batch, size in zip(self._batches, self._sizes, strict=True):
+                for module in normal:
+                    module.reset_running_stats()
                 _called(self._network, batch)
+                for mean, each in zip(means, statistics, strict=True):
+                    mean.add_(each, alpha=size / sum(self._sizes))
+            for mean, each in zip(means, statistics, strict=True):
+                each.copy_(mean)
         finally:
-            for module, momentum, hook in zip(normal, kept, hooks, strict=True):
-                hook.remove()
+            for module, momentum in zip(normal, kept, strict=True):
                 module.momentum = momentum
                 module.eval()
 
