@@ -175,7 +175,7 @@ def _mindspore_state() -> Iterator[Callable[[], Any]]:
     if mindspore is None:
         return
     seeds = vars(sys.modules["mindspore.common.seed"])
-    own, calls = mindspore.get_seed(), seeds["_KERNEL_SEED"]
+    own, calls = mindspore.get_seed(), seeds.get("_KERNEL_SEED", {})    # private: another version may count elsewhere
     counted = dict(calls)
 
     def put_back() -> None:
