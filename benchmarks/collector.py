@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from statistics import median
 from typing import Any
 
-from mixed_step import SIZES
+from resnet18 import SIZES
 
 from summarykit import Loop, SummaryCollector
 from summarykit.kinds.fence import FENCE

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from contestants import OURS
 from harness import Options, Row, main, run
-from mixed_step import BEGINNING, SCALARS, SIDE, SIZES, STEPS, WORK_SECS, calibrated
+from mixed_step import BEGINNING, SCALARS, SIDE, STEPS, WORK_SECS, calibrated
+from resnet18 import SIZES
 
 
 def measure(contestant: Any, directory: str, steps: int, values: float, fence: bool) -> dict[str, Any]:

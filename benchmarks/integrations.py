@@ -39,8 +39,8 @@ from typing import Any
 import numpy as np
 import other_loops as others
 from hook_clock import HookClock, watch_hooks, watch_methods
-from mixed_step import SIZES
 from other_loops import IDLE, OURS, THEIRS, Steps
+from resnet18 import SIZES
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 COPY = "copy"

@@ -12,11 +12,8 @@ import numpy as np
 from contestants import WRITERS
 from harness import Options, Row, main, run
 from meters import Stopwatch
+from resnet18 import SIZES
 
-SIZES = (
-    [64] * 20 + [128] * 8 + [256] * 8 + [512] * 9 + [36_864] * 4 + [73_728] + [147_456] * 3 + [294_912] + [589_824] * 3
-    + [1_179_648] + [2_359_296] * 3 + [700_000]
-)  # fmt: skip
 SCALARS = 20
 SIDE = 64
 WORK_SECS = 0.05
