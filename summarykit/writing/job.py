@@ -55,7 +55,11 @@ class Batch(NamedTuple):
 def batch(kind: Kind, values: Mapping[str, Any], step: int, wall_time: float) -> Batch:
     """Put frozen values, given by tag, together."""
     snapshots = [*values.values()]
-    return Batch(kind, [*values], snapshots, [snapshot.nbytes for snapshot in snapshots], step, wall_time)
+    try:
+        sizes = [snapshot.nbytes for snapshot in snapshots]
+    except Exception:  # noqa: BLE001  a kind may be anybody's code, and other values of this step are not to be lost for it
+        sizes = [0] * len(snapshots)
+    return Batch(kind, [*values], snapshots, sizes, step, wall_time)
 
 
 def is_light(job: Job) -> bool:
