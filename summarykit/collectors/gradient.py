@@ -72,7 +72,7 @@ class Gradient(Chosen):
         """Where the loop leaves them alone, they may be copied beside the next forward pass."""
         if not (self.settings.fence and self._habit.keeps(gradients)):
             return gradients
-        return [FENCE.postpone(each) if each.numel() >= WORTH_WAITING else each for each in gradients]
+        return [FENCE.postpone(each, self._habit.distrust) if each.numel() >= WORTH_WAITING else each for each in gradients]
 
     def missing(self, network: Any) -> None:
         """Tell where gradients were to be expected; many frameworks keep none, and of an unforeseen last step they may be gone."""

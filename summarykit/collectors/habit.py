@@ -14,8 +14,9 @@ class Habit:
     """Tells the loops that leave a gradient alone from those that write it again, by what became of one of those before.
 
     ``optimizer.zero_grad()`` lets go of the gradients and PyTorch makes new ones, so that who holds the old ones has a snapshot.
-    ``zero_grad(set_to_none=False)``, another ``backward()`` on top and everything else in place counts the tensor's version up. A loop
-    that did so once is never believed again.
+    ``zero_grad(set_to_none=False)``, another ``backward()`` on top and everything else in place counts the tensor's version up; what
+    does not (NumPy, a library of collectives) finds the next gradient where the last one is. A loop that did so once is never believed
+    again, nor is one whose gradient was found changed when it was to be read.
     """
 
     def __init__(self) -> None:
@@ -29,16 +30,22 @@ class Habit:
 
         Only for PyTorch's dense tensors in the host's memory: those on a device are not waited for anyway.
         """
-        before = self._witness
+        before, self._witness = self._witness, None
         if before is not None and before._version != self._version:
-            self._writes = True
-        self._witness = None
+            self.distrust()
         if self._writes or not _ordinary(gradients):
             return False
         smallest = min(gradients, key=_numel)
+        if before is not None and before.data_ptr() == smallest.data_ptr():
+            self.distrust()
+            return False
         if smallest.numel() <= LARGEST_WITNESS:
             self._witness, self._version = smallest, smallest._version
         return before is not None
+
+    def distrust(self) -> None:
+        """Believe the loop no more."""
+        self._writes = True
 
     def forget(self) -> None:
         """Let go of what is kept."""
@@ -53,5 +60,8 @@ def _ordinary(gradients: Sequence[Any]) -> bool:
     torch = sys.modules.get("torch")
     if torch is None or not gradients:
         return False
-    plain, strided = torch.Tensor, torch.strided
-    return all(type(each) is plain and each.is_cpu and each.layout is strided for each in gradients)
+    return all(type(each) is torch.Tensor and _plain(each, torch.strided) for each in gradients)
+
+
+def _plain(tensor: Any, strided: Any) -> bool:
+    return bool(tensor.is_cpu and tensor.layout is strided and not tensor.is_inference() and not tensor.is_complex())

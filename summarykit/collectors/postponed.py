@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,13 @@ LARGEST = 2**28
 class PostponedNorm(Later):
     """The norm of arrays as they are now, taken when it is asked for; where one has changed by then it is refused."""
 
-    __slots__ = ("_arrays", "_found", "_versions")
+    __slots__ = ("_arrays", "_belied", "_found", "_versions")
 
     shape = ()
 
-    def __init__(self, arrays: Sequence[Any]) -> None:
-        """Keep the arrays, tensors of PyTorch."""
+    def __init__(self, arrays: Sequence[Any], belied: Callable[[], None]) -> None:
+        """Keep the arrays, tensors of PyTorch. If they are others when they are read, ``belied`` is called, by any thread."""
+        self._belied = belied
         self._arrays: Sequence[Any] = arrays
         self._versions = _versions(arrays)
         self._found: Typed | None = None
@@ -48,7 +49,8 @@ class PostponedNorm(Later):
         if self._found is None:
             found = np.array(float(norm(self._arrays)))
             if _versions(self._arrays) != self._versions:
-                raise RefusedValueError("the gradients changed before their norm was taken (use fence=False)")
+                self._belied()
+                raise RefusedValueError("the gradients were written again before their norm was taken: those to come are read in the call")
             self._arrays, self._found = (), Typed(found, "float32", own=True)
         return self._found
 
@@ -62,7 +64,8 @@ class Postponing:
 
     def norm(self, gradients: Sequence[Any]) -> Any:
         """The norm, or, where these gradients will stay as they are, a postponed one."""
-        return PostponedNorm(gradients) if self._habit.keeps(gradients) and _size(gradients) <= LARGEST else norm(gradients)
+        postponed = self._habit.keeps(gradients) and _size(gradients) <= LARGEST
+        return PostponedNorm(gradients, self._habit.distrust) if postponed else norm(gradients)
 
 
 def _versions(arrays: Sequence[Any]) -> list[tuple[int, int]]:

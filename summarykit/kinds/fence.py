@@ -25,9 +25,6 @@ from summarykit.errors import RefusedValueError
 from summarykit.kinds.arrays import Later, Typed, freeze
 from summarykit.kinds.memory import NOBODY, Lending
 
-_CHANGED = "the parameter changed before the next optimizer step, while its copy was to be made (use fence=False)"
-_NO_MEMORY = "no memory is left for a copy of the parameter"
-
 
 class _Seen(weakref.ref[Any]):
     """A tensor, and what it is as long as nobody replaces its storage.
@@ -94,16 +91,20 @@ class Fenced(Later):
                 parameter = self._parameter
                 if parameter is not None:
                     try:
-                        self._copy = self._unchanged_copy(parameter) or _CHANGED
-                    except MemoryError:    # it would end the user's own optimizer.step()
-                        self._copy = _NO_MEMORY
+                        self._copy = self._unchanged_copy(parameter) or self._changed()
+                    except Exception as error:  # noqa: BLE001  it would end the user's own optimizer.step(), or every turn of the pump
+                        self._copy = "no memory is left for a copy" if isinstance(error, MemoryError) else str(error)
                     self._parameter = None
+
+    def let_go(self) -> None:
+        """Nobody wants the copy any more: where the pump hangs, what waits for it must not take memory."""
+        self._copy, self._parameter = "it was let go of", None
 
     def get(self) -> Typed:
         """The copy.
 
         Raises:
-            RefusedValueError: the parameter changed before it was copied, or there was no memory for that.
+            RefusedValueError: the parameter changed before it was copied, or could not be.
         """
         self.settle()
         if isinstance(self._copy, str):
@@ -114,6 +115,9 @@ class Fenced(Later):
         copy = freeze(parameter) if self._is(parameter) else None
         return copy if isinstance(copy, Typed) and self._is(parameter) else None
 
+    def _changed(self) -> str:
+        return "the parameter changed before the next optimizer step, while its copy was to be made (use fence=False)"
+
     def _is(self, parameter: Any) -> bool:
         seen = self._seen
         if parameter.shape != seen.shape:    # another view of its storage: that is noticed only here, and costs one value
@@ -122,11 +126,20 @@ class Fenced(Later):
 
 
 class Lasting(Fenced):
-    """A tensor that stays as it is beyond the next optimizer step, too."""
+    """A gradient that stays as it is beyond the next optimizer step, too."""
 
-    __slots__ = ()
+    __slots__ = ("_belied",)
 
     lasting = True
+
+    def __init__(self, gradient: Any, belied: Callable[[], None]) -> None:
+        """Remember what the gradient is at present. If it is another when it is to be copied, ``belied`` is called, by any thread."""
+        super().__init__(gradient, _seen(gradient), NOBODY)
+        self._belied = belied
+
+    def _changed(self) -> str:
+        self._belied()
+        return "the gradient was written again before its copy was made: those to come are copied in the call"
 
 
 class Fence:
@@ -162,10 +175,10 @@ class Fence:
         self.waiting.append(fenced)
         return fenced
 
-    def postpone(self, tensor: Any) -> Later:
-        """Let the copy of a dense tensor in host memory wait, of which its holder knows that it stays as it is."""
+    def postpone(self, gradient: Any, belied: Callable[[], None]) -> Later:
+        """Let the copy of a dense tensor in host memory wait that is believed to stay as it is; ``belied`` is called if it does not."""
         self._hook()
-        lasting = Lasting(tensor, _seen(tensor), NOBODY)
+        lasting = Lasting(gradient, belied)
         self.waiting.append(lasting)
         return lasting
 
@@ -187,8 +200,8 @@ class Fence:
         if not self._dropping.acquire(blocking=False):    # another thread does, or what a signal handler interrupted
             return
         try:
-            first = next((place for place, fenced in enumerate(self.waiting) if not fenced.settled), len(self.waiting))
-            del self.waiting[:first]    # nobody else takes away; others append
+            looked_at = self.waiting[:]
+            self.waiting[: len(looked_at)] = [fenced for fenced in looked_at if not fenced.settled]    # others only append
         finally:
             self._dropping.release()
 
@@ -224,6 +237,7 @@ def _fit(parameter: Any) -> bool:
         parameter.is_cpu
         and parameter.layout is sys.modules["torch"].strided
         and not parameter.is_inference()
+        and not parameter.is_complex()    # which is refused in the call
         and not hasattr(type(parameter), "to_local")
         and parameter.numel()
     )

@@ -9,7 +9,7 @@ from dataclasses import replace
 from time import monotonic, time
 from typing import Any
 
-from summarykit.kinds.fence import FENCE
+from summarykit.kinds.fence import FENCE, Fenced
 from summarykit.kinds.transfers import TRANSFERS
 from summarykit.shapes import Array
 from summarykit.writing import lifecycle
@@ -68,13 +68,13 @@ class Writer:
     def put(self, flat: Sequence[Any], batches: Sequence[Batch] = ()) -> bool:
         """Hand over scalars (as in ``writing.flat``) and other values; False where all were dropped."""
         if self.closed:
-            self.stats.drop("the record was closed", count(flat, batches))
+            self._refuse("the record was closed", flat, batches)
             return False
         accepted = self.buffer.put(flat, batches)
         if TRANSFERS.waiting:
             TRANSFERS.poll()
         if not accepted:
-            self.stats.drop("buffer full: recorded faster than it can be written", count(flat, batches))
+            self._refuse("buffer full: recorded faster than it can be written", flat, batches)
         if self.ended:    # closed meanwhile, by a signal handler or another thread
             self._work_through()
             return False
@@ -138,6 +138,13 @@ class Writer:
             return False
         lifecycle.pump().call()    # a signal handler may ask before the call that it interrupted has started a thread
         return request.wait(patience, lambda: (self.stats.bytes, self.stats.written, self.buffer.taken, self._executor.completed))
+
+    def _refuse(self, reason: str, flat: Sequence[Any], batches: Sequence[Batch]) -> None:
+        self.stats.drop(reason, count(flat, batches))
+        for batch in batches:
+            for snapshot in batch.snapshots:
+                if isinstance(snapshot, Fenced):
+                    snapshot.let_go()
 
     # --- at the edges of the process
 

@@ -31,6 +31,24 @@ def test_a_loop_that_writes_them_again_once_is_never_believed_again():
     assert [found.keeps([torch.ones(3)]) for _ in range(4)] == [False] * 4
 
 
+def test_what_is_written_past_the_version_is_told_by_its_place():
+    same = torch.ones(3)
+    found = Habit()
+    assert [found.keeps([same]) for _ in range(3)] == [False] * 3
+    assert [found.keeps([torch.ones(3)]) for _ in range(3)] == [False] * 3
+
+
+def test_who_was_found_to_write_is_not_believed():
+    found = Habit()
+    found.distrust()
+    assert [found.keeps([torch.ones(3)]) for _ in range(3)] == [False] * 3
+
+
+def of_inference():
+    with torch.inference_mode():
+        return [torch.ones(3)]
+
+
 def test_the_smallest_is_watched_and_nothing_large_kept(monkeypatch):
     small = torch.ones(2)
     found = Habit()
@@ -49,9 +67,10 @@ class Subclass(torch.Tensor):
     "make",
     [
         lambda: [np.ones(3)], list, lambda: [torch.ones(3).to_sparse()], lambda: [torch.ones(3, device="meta")],
-        lambda: [torch.ones(3), np.ones(3)], lambda: [torch.ones(3).as_subclass(Subclass)],
+        lambda: [torch.ones(3), np.ones(3)], lambda: [torch.ones(3).as_subclass(Subclass)], of_inference,
+        lambda: [torch.ones(3, dtype=torch.complex64)],
     ],
-    ids=["numpy", "nothing", "sparse", "device", "mixed", "subclass"],
+    ids=["numpy", "nothing", "sparse", "device", "mixed", "subclass", "inference", "complex"],
 )  # fmt: skip
 def test_of_others_nothing_is_known(make):
     assert looks(make(), make(), [torch.ones(3)]) == [False, False, False]
@@ -152,9 +171,28 @@ def written_after_the_update(net, optimizer, batch):
     (net(batch).mean() * 3).backward()    # as a discriminator's backward pass through a generator does
 
 
+def written_by_numpy(net, optimizer, batch):
+    """Past the version, and zeroed right behind the update."""
+    for parameter in net.parameters():
+        if parameter.grad is None:
+            parameter.grad = torch.zeros_like(parameter)
+        parameter.grad.numpy()[...] = batch.mean().item()
+    optimizer.step()
+    for parameter in net.parameters():
+        parameter.grad.numpy()[...] = 0
+
+
+def made_in_inference_mode(net, optimizer, batch):
+    with torch.inference_mode():
+        for parameter in net.parameters():
+            parameter.grad = torch.full_like(parameter, batch.mean())
+    optimizer.step()
+
+
 LOOPS = [
     zeroed_first, zeroed_before_backward, zeroed_last, zeroed_in_place_first, zeroed_in_place_last, zeroed_by_hand, never_zeroed,
-    accumulated_and_clipped, scaled, by_a_closure, written_after_the_update,
+    accumulated_and_clipped, scaled, by_a_closure, written_after_the_update, written_by_numpy,
+    made_in_inference_mode,
 ]  # fmt: skip
 LEAVING_ALONE = {zeroed_first, zeroed_before_backward, zeroed_last, accumulated_and_clipped, scaled, by_a_closure}
 
@@ -209,7 +247,7 @@ def test_what_waits_longest_is_still_that_of_its_step(body):
     def hook(optimizer, args, kwargs):
         gradients = [each for group in optimizer.param_groups for each in (parameter.grad for parameter in group["params"])]
         if found.keeps(gradients):
-            held.extend((FENCE.postpone(each), each.numpy().copy()) for each in gradients)
+            held.extend((FENCE.postpone(each, pytest.fail), each.numpy().copy()) for each in gradients)
 
     net = model()
     optimizer = (torch.optim.LBFGS if body is by_a_closure else torch.optim.Adam)(net.parameters(), lr=0.01)
@@ -243,3 +281,23 @@ def test_a_loop_that_changes_its_habit_costs_one_look_at_most(tmp_path, caplog):
     for name in seen[1]:
         steps = run.histograms(f"{name}/gradient").step.tolist()
         assert set(range(1, STEPS + 1)) - set(steps) <= {6}
+
+
+def test_of_two_optimizers_one_that_zeroes_in_place_costs_one_look(tmp_path):
+    """The smallest gradient is let go of, which says nothing of the others."""
+    torch.manual_seed(0)
+    net = model()
+    first, second = torch.optim.SGD([net[2].bias], 0.01), torch.optim.SGD([*net[0].parameters(), net[2].weight], 0.01)
+    asked = {"histogram_regular": ".*", "collect_gradient": True}
+    collector = SummaryCollector(tmp_path, 1, collect_specified_data=asked, keep_default_action=False)
+    with Loop(net, first, torch.randn(STEPS, 8, 10), 1, collector) as loop:
+        for batch in loop.steps():
+            forward_backward(net, batch)
+            first.step()
+            second.step()
+            first.zero_grad()
+            second.zero_grad(set_to_none=False)
+            FENCE.begin()
+    dropped = collector.stats()["dropped"]
+    assert sum(dropped.values()) <= 3
+    assert not any("parameter" in reason for reason in dropped)

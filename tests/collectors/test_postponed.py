@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 
 
 def test_what_it_gives_and_what_it_lets_go_of():
-    found = PostponedNorm([torch.full((4,), 3.0), torch.full((4,), 4.0)])
+    found = PostponedNorm([torch.full((4,), 3.0), torch.full((4,), 4.0)], pytest.fail)
     assert (found.shape, found.nbytes, found.settled) == ((), 32, False)
     assert float(found.get().data) == 10
     assert (found.nbytes, found.settled) == (0, True)
@@ -22,11 +22,12 @@ def test_what_it_gives_and_what_it_lets_go_of():
 
 
 def test_arrays_that_changed_are_refused():
-    gradient = torch.ones(3)
-    found = PostponedNorm([gradient])
+    gradient, told = torch.ones(3), []
+    found = PostponedNorm([gradient], lambda: told.append(True))
     gradient.zero_()
-    with pytest.raises(RefusedValueError, match="the gradients changed before"):
+    with pytest.raises(RefusedValueError, match="written again before"):
         found.get()
+    assert told == [True]
 
 
 def postpones(*sets):

@@ -16,6 +16,7 @@ from summarykit.kinds import KINDS, fence  # noqa: E402
 from summarykit.kinds.fence import FENCE, Fenced  # noqa: E402
 from summarykit.reading import Run  # noqa: E402
 from summarykit.summary import SummaryRecord  # noqa: E402
+from summarykit.writing import buffer  # noqa: E402
 
 SHAPE = (100, 100)
 
@@ -245,3 +246,59 @@ def test_no_memory_for_a_copy_costs_the_value_and_not_the_step(monkeypatch):
     step()
     with pytest.raises(RefusedValueError, match="no memory is left"):
         fenced.get()
+
+
+def test_a_complex_parameter_is_refused_in_the_call_and_disturbs_neither_step_nor_record(tmp_path):
+    parameter = torch.nn.Parameter(torch.ones(SHAPE, dtype=torch.complex64))
+    FENCE.hold(parameter)
+    optimizer = torch.optim.SGD([parameter], lr=1.0)
+    with SummaryRecord(tmp_path) as record:
+        for step in (1, 2):
+            parameter.grad = torch.ones_like(parameter)
+            optimizer.step()
+            record.add_value("histogram", "p", parameter)
+            record.add_value("scalar", "good", 1.0)
+            record.record(step)
+        assert record.flush()
+        assert (record.stats()["written"], sum(record.stats()["dropped"].values())) == (2, 2)
+
+
+def test_whatever_goes_wrong_with_a_copy_costs_that_value_alone(tmp_path, monkeypatch):
+    parameter, step = trained()
+    with SummaryRecord(tmp_path) as record:
+        record.add_value("tensor", "p", parameter)
+        record.add_value("scalar", "good", 1.0)
+
+        def broken(value):
+            raise RuntimeError("no storage")
+
+        monkeypatch.setattr(fence, "freeze", broken)
+        step()
+        record.record(1)
+        assert record.flush()
+        stats = record.stats()
+    assert (stats["written"], stats["dropped"]) == (1, {"tensor: RefusedValueError: no storage": 1})
+
+
+def test_what_finds_the_buffer_full_is_not_kept_while_the_pump_hangs(tmp_path, monkeypatch):
+    parameter, step = trained()
+    monkeypatch.setattr(buffer, "FULL_BYTES", parameter.nbytes * 4)
+    with SummaryRecord(tmp_path, on_full="drop") as record, record._writer._turning:    # as if a turn hung in a system call
+        for number in range(10):
+            record.add_value("histogram", "p", parameter)
+            record.add_value("histogram", "p/gradient", FENCE.postpone(torch.ones(SHAPE), pytest.fail))
+            record.record(number)
+            step()
+        assert sum(record.stats()["dropped"].values()) == 16
+        assert len(FENCE.waiting) == 2    # the gradients of the two that found room
+    assert not FENCE.waiting
+
+
+def test_a_gradient_that_was_written_again_is_told_of():
+    gradient, told = torch.ones(SHAPE), []
+    lasting = FENCE.postpone(gradient, lambda: told.append(True))
+    gradient.zero_()
+    FENCE.begin()
+    with pytest.raises(RefusedValueError, match="the gradient was written again"):
+        lasting.get()
+    assert told == [True]
