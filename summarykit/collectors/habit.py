@@ -9,6 +9,10 @@ from typing import Any
 LARGEST_WITNESS = 2**24
 """Elements of the one gradient that is kept from one look to the next, at most."""
 
+LOOKS = 2
+"""Gradients that must have been left alone: those of the first step may be alone in that. DDP's ``gradient_as_bucket_view`` lays out its
+buckets anew behind it, and writes the new ones again and again."""
+
 
 class Habit:
     """Tells the loops that leave a gradient alone from those that write it again, by what became of one of those before.
@@ -23,10 +27,11 @@ class Habit:
         """Of the first gradients nobody knows what will become of them."""
         self._witness: Any = None
         self._version = 0
+        self._left_alone = 0    # times
         self._writes = False
 
     def keeps(self, gradients: Sequence[Any]) -> bool:
-        """Tell, at one place in the step, whether the loop will leave these gradients alone, as it did with those of the look before.
+        """Tell, at one place in the step, whether the loop will leave these gradients alone, as it did with those of the looks before.
 
         Only for PyTorch's dense tensors in the host's memory: those on a device are not waited for anyway.
         """
@@ -41,7 +46,8 @@ class Habit:
             return False
         if smallest.numel() <= LARGEST_WITNESS:
             self._witness, self._version = smallest, smallest._version
-        return before is not None
+        self._left_alone += before is not None
+        return before is not None and self._left_alone >= LOOKS
 
     def distrust(self) -> None:
         """Believe the loop no more."""

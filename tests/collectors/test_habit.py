@@ -20,8 +20,8 @@ def looks(*sets):
     return [found.keeps(gradients) for gradients in sets]
 
 
-def test_gradients_that_are_replaced_are_left_alone_from_the_second_look_on():
-    assert looks([torch.ones(3)], [torch.ones(3)], [torch.ones(3)]) == [False, True, True]
+def test_gradients_that_are_replaced_are_left_alone_from_the_third_look_on():
+    assert looks(*([torch.ones(3)] for _ in range(4))) == [False, False, True, True]
 
 
 def test_a_loop_that_writes_them_again_once_is_never_believed_again():
@@ -36,6 +36,21 @@ def test_what_is_written_past_the_version_is_told_by_its_place():
     found = Habit()
     assert [found.keeps([same]) for _ in range(3)] == [False] * 3
     assert [found.keeps([torch.ones(3)]) for _ in range(3)] == [False] * 3
+
+
+def test_ddp_that_lays_out_its_buckets_anew_is_not_believed(tmp_path):
+    """The buckets of the first step are left alone, and those after it written at each."""
+    distributed = torch.distributed
+    distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/store", rank=0, world_size=1)
+    try:
+        net, found = model(), Habit()
+        ddp = torch.nn.parallel.DistributedDataParallel(net, gradient_as_bucket_view=True)
+        for batch in torch.randn(5, 8, 10):
+            net.zero_grad()
+            ddp(batch).square().mean().backward()
+            assert not found.keeps([parameter.grad for parameter in net.parameters()])
+    finally:
+        distributed.destroy_process_group()
 
 
 def test_who_was_found_to_write_is_not_believed():
@@ -56,7 +71,7 @@ def test_the_smallest_is_watched_and_nothing_large_kept(monkeypatch):
     small.mul_(2)
     assert not found.keeps([torch.ones(100), torch.ones(2)])
     monkeypatch.setattr(habit, "LARGEST_WITNESS", 2)
-    assert looks([torch.ones(3)], [torch.ones(3)]) == [False, False]
+    assert looks(*([torch.ones(3)] for _ in range(4))) == [False] * 4
 
 
 class Subclass(torch.Tensor):
@@ -73,7 +88,7 @@ class Subclass(torch.Tensor):
     ids=["numpy", "nothing", "sparse", "device", "mixed", "subclass", "inference", "complex"],
 )  # fmt: skip
 def test_of_others_nothing_is_known(make):
-    assert looks(make(), make(), [torch.ones(3)]) == [False, False, False]
+    assert looks(make(), make(), make(), [torch.ones(3)]) == [False] * 4
 
 
 @pytest.fixture(autouse=True)

@@ -35,8 +35,8 @@ def postpones(*sets):
     return [isinstance(postponing.norm(gradients), PostponedNorm) for gradients in sets]
 
 
-def test_gradients_that_are_replaced_are_postponed_from_the_second_time_on():
-    assert postpones([torch.ones(3)], [torch.ones(3)], [torch.ones(3)]) == [False, True, True]
+def test_gradients_that_are_replaced_are_postponed_from_the_third_time_on():
+    assert postpones(*([torch.ones(3)] for _ in range(4))) == [False, False, True, True]
 
 
 def test_gradients_that_are_written_again_are_not():
@@ -46,7 +46,7 @@ def test_gradients_that_are_written_again_are_not():
 
 def test_more_than_a_bound_is_not_kept_alive(monkeypatch):
     monkeypatch.setattr(postponed, "LARGEST", 11)
-    assert postpones([torch.ones(3)], [torch.ones(3)]) == [False, False]
+    assert postpones(*([torch.ones(3)] for _ in range(4))) == [False] * 4
 
 
 @pytest.mark.parametrize("replace", [True, False])
