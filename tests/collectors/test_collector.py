@@ -112,7 +112,8 @@ try:
             loop.report(loss=loop.step)
             if loop.step == 12:
                 print("ready", flush=True)
-                time.sleep(100)
+                while True:    # one long sleep would not see a signal that comes just before it
+                    time.sleep(0.01)
 except KeyboardInterrupt:
     print(loop.status.value, flush=True)
     raise

@@ -110,7 +110,8 @@ signal.signal(signal.SIGTERM, handler)
 record = SummaryRecord(sys.argv[1]); fill(record)
 time.sleep(0.3)
 print("ready", flush=True)
-time.sleep(30)
+while True:    # one long sleep would not see a signal that comes just before it
+    time.sleep(0.01)
 """
     _, process = start_script(RECORD + code, tmp_path)
     assert process.stdout.readline() == "ready\n"
