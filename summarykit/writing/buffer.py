@@ -128,7 +128,7 @@ class Buffer:
 
     def crowded(self) -> bool:
         """Whether so much is waiting that the pump should not pause."""
-        return len(self.flat) // WIDTH + len(self.batches) >= WAKE_AT
+        return len(self) >= WAKE_AT
 
     def oldest(self) -> float | None:
         """Wall time of the oldest value waiting, in seconds since the epoch."""
