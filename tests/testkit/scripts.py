@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,6 +31,18 @@ def carries(process: psutil.Process, token: str) -> bool:
         return process.status() != psutil.STATUS_ZOMBIE and process.environ().get(TOKEN) == token
     except psutil.Error:
         return False
+
+
+def descriptors(directory: Path) -> list[str]:
+    """What is open in this process: pipes, sockets and memory, and files below a directory.
+
+    Files elsewhere come and go: records of earlier tests are still being brought to the disk.
+    """
+    found = []
+    for fd in os.listdir("/proc/self/fd"):
+        with suppress(OSError):    # that of the listing itself, or closed meanwhile
+            found.append(os.readlink(f"/proc/self/fd/{fd}"))
+    return sorted(each for each in found if each.startswith(("/memfd:", "anon_inode:", "pipe:", "socket:", f"{directory}/")))
 
 
 def bearers(token: str) -> list[psutil.Process]:

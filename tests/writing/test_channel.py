@@ -9,6 +9,7 @@ import socket
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from testkit import scripts
 
 from summarykit.writing.channel import Channel
 
@@ -72,7 +73,7 @@ def test_what_was_sent_before_the_end_is_still_received():
 
 
 def test_descriptors_come_with_their_message(tmp_path):
-    before = len(os.listdir("/proc/self/fd"))
+    before = scripts.descriptors(tmp_path)
     sender, receiver = pair()
     while sender.send(bytes(100_000)):    # they have to wait like any other
         pass
@@ -85,15 +86,15 @@ def test_descriptors_come_with_their_message(tmp_path):
     assert [os.read(fd, 10) for fd in receiver.descriptors] == [b"a", b"b"]
     sender.close()
     receiver.close()
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert scripts.descriptors(tmp_path) == before
 
 
-def test_descriptors_that_were_not_sent_are_closed():
-    before = len(os.listdir("/proc/self/fd"))
+def test_descriptors_that_were_not_sent_are_closed(tmp_path):
+    before = scripts.descriptors(tmp_path)
     sender, receiver = pair()
     while sender.send(bytes(100_000)):
         pass
     sender.send("late", (0,))
     sender.close()
     receiver.close()
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert scripts.descriptors(tmp_path) == before

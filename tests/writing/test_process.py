@@ -441,7 +441,7 @@ def test_a_hundred_records_leave_nothing_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(process, "START_BYTES", 1)
     monkeypatch.setattr(rings, "LEAST_RING", 2**20)
     gc.collect()    # arrays of earlier tests
-    before, array = len(os.listdir("/proc/self/fd")), np.ones(50_000, "f4")
+    before, array = scripts.descriptors(tmp_path), np.ones(50_000, "f4")
     for number in range(100):
         with SummaryRecord(tmp_path) as record:
             record.add_value("histogram", "h", array)
@@ -449,7 +449,7 @@ def test_a_hundred_records_leave_nothing_behind(tmp_path, monkeypatch):
             if number % 20 == 0:    # most are closed while their worker is still starting
                 record.flush()
                 wait_for(lambda record=record: record._writer._executor._crew.arrivals)
-    wait_for(lambda: len(os.listdir("/proc/self/fd")) == before)    # the disk is still being synced behind the last close()
+    wait_for(lambda: scripts.descriptors(tmp_path) == before)    # the disk is still being synced behind the last close()
     assert scripts.children() == []
     assert "memfd:summarykit" not in Path("/proc/self/maps").read_text()
     wait_for(lambda: not [thread for thread in threading.enumerate() if thread.name.startswith("summarykit")])

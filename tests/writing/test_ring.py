@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from testkit import scripts
 
 from summarykit.writing.ring import ALIGNMENT, Ring, Slots
 
@@ -134,13 +135,13 @@ def test_it_is_located_and_shared():
     other.close()
 
 
-def test_the_memory_goes_with_its_last_array():
+def test_the_memory_goes_with_its_last_array(tmp_path):
     def mapped():
         with open("/proc/self/maps") as maps:
             return sum("memfd:summarykit" in line for line in maps)
 
     gc.collect()
-    before, descriptors = mapped(), len(os.listdir("/proc/self/fd"))
+    before, descriptors = mapped(), scripts.descriptors(tmp_path)
     ring = Ring(CAPACITY)
     array = ring.allocate(10)
     ring.close()
@@ -150,11 +151,11 @@ def test_the_memory_goes_with_its_last_array():
     array[:] = 1
     del array
     assert mapped() == before
-    assert len(os.listdir("/proc/self/fd")) == descriptors
+    assert scripts.descriptors(tmp_path) == descriptors
 
 
-def test_a_ring_that_the_system_refuses_leaves_nothing_behind(monkeypatch):
-    descriptors = len(os.listdir("/proc/self/fd"))
+def test_a_ring_that_the_system_refuses_leaves_nothing_behind(tmp_path, monkeypatch):
+    descriptors = scripts.descriptors(tmp_path)
 
     def refuse(*_):
         raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
@@ -162,7 +163,7 @@ def test_a_ring_that_the_system_refuses_leaves_nothing_behind(monkeypatch):
     monkeypatch.setattr(mmap, "mmap", refuse)
     with pytest.raises(OSError, match="memory"):
         Ring(CAPACITY)
-    assert len(os.listdir("/proc/self/fd")) == descriptors
+    assert scripts.descriptors(tmp_path) == descriptors
 
 
 def test_a_ring_that_would_take_most_of_the_memory_is_refused_before_it_takes_any():
