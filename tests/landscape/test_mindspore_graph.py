@@ -157,12 +157,37 @@ for net.factor in (1.0, 3.0):    # a number that a graph keeps
     assert abs(found / (2e-3 * net.factor) ** 2 - 1) < 1e-4, found
 """
 
+ROUNDED = """
+import mindspore as ms
+from mindspore import nn
+from summarykit.landscape.models.mindspore_graph import Graphs
+ms.set_device("CPU")
+ms.set_context(mode=ms.PYNATIVE_MODE)
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.factor = nn.Dense(4, 1, weight_init=0.5, bias_init=0.0), 1.0
+    def construct(self, inputs):
+        return self.layer(inputs) * self.factor
+def fits(net, change):
+    loss = nn.WithLossCell(net, nn.MSELoss())
+    for net.factor in (1.0, 1.0 + change):    # a number that a graph keeps
+        graphs = Graphs(loss)
+        graphs.prepare((ms.ops.ones((8, 4)), ms.ops.zeros((8, 1))))
+        compiled = graphs._compiled
+        graphs.back()
+    return compiled
+assert not fits(Net(), 5e-4)
+assert fits(Net().to_float(ms.float16), 5e-4)    # half a unit in the last place
+assert not fits(Net().to_float(ms.float16), 0.05)
+"""
+
 
 def test_columns_stand_for_any_convolution(mindspore_python, run_script):
     run_script(COLUMNS, python=mindspore_python, timeout=600).expect_success()
 
 
-@pytest.mark.parametrize("source", [CALLED, SMALL], ids=["another", "another by small losses"])
+@pytest.mark.parametrize("source", [CALLED, SMALL, ROUNDED], ids=["another", "another by small losses", "another by few bits"])
 def test_a_cell_is_called_as_a_graph_if_that_gives_the_same(mindspore_python, run_script, tmp_path, source):
     program = tmp_path / "program.py"    # MindSpore compiles what is in files
     program.write_text(source)

@@ -13,7 +13,8 @@ import numpy as np
 from summarykit.landscape.models.mindspore_columns import Replaced, pay, replaceable
 from summarykit.notices import logger
 
-_SAME, _NOTHING = 1e-4, 1e-6    # relative, and of a loss near zero: rounding is far below
+_SAME, _NOTHING = 1e-4, 1e-6    # relative, and of a loss near zero: rounding of float32 is far below
+_SAME_HALF = 2**-8    # where cells compute in float16: four units in the last place
 
 
 class Graphs:
@@ -39,10 +40,10 @@ class Graphs:
             ways.append(False)
         if not ways:
             return
-        wanted = _value(self._cells[0](*batch))
+        wanted, same = _value(self._cells[0](*batch)), _exactness(self._cells[0])
         for columns in ways:
             found = self._tried(batch, columns)
-            if not isinstance(found, Exception) and np.allclose(found, wanted, rtol=_SAME, atol=_NOTHING, equal_nan=True):
+            if not isinstance(found, Exception) and np.allclose(found, wanted, rtol=same, atol=_NOTHING, equal_nan=True):
                 return
             self.back()
         logger.warning("landscape: the network is measured as it is, since a compiled graph gives %s, not %s", _short(found), wanted)
@@ -114,6 +115,11 @@ def _tidy(files: set[Path]) -> None:
 
 def _short(found: Any) -> Any:
     return str(found).strip().partition("\n")[0] if isinstance(found, Exception) else found
+
+
+def _exactness(cell: Any) -> float:
+    """How far the same computation in another order may be off, relative, by the type that a cell or a part of it computes in."""
+    return _SAME_HALF if any(part.get_flags().get("fp16") for _, part in cell.cells_and_names()) else _SAME
 
 
 def _value(loss: Any) -> Any:
