@@ -14,6 +14,7 @@ from typing import Any
 
 from summarykit.formats.names import clean_host
 from summarykit.summary.data_calls import DataCalls
+from summarykit.summary.earlier import EarlierRuns
 from summarykit.summary.export import scalars_of
 from summarykit.summary.figures import together
 from summarykit.summary.file_writer import FileWriter
@@ -70,7 +71,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
             log_dir: local directory for the files, made if it is absent; None: ``runs/<time>_<host><comment>``.
             comment: end of that default name.
             purge_step: the first step that will be recorded, where this run continues an earlier one in the same directory: viewers and
-                reader then hide that one's points from this step on.
+                reader then hide that one's points from this step on. So do the runs below it, when they are recorded into.
             max_queue: accepted for the peers' sake: the queue is longer, and bounded; see ``on_full``.
             flush_secs: seconds after which a recorded value is in the file, at most: 0.1, or less where this is less.
             filename_suffix: letters, digits, ``_``, ``.``, ``-`` that the files' names are to hold.
@@ -97,7 +98,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         check_seconds("flush_secs", flush_secs)
         check_integer("rank", rank, 0)
         chosen = os.fspath(log_dir or logdir or default_directory(comment or ""))
-        self.log_dir = os.path.join(chosen, f"rank_{rank}") if rank else chosen
+        self.log_dir = _directory(chosen, rank)
         self._arguments: dict[str, Any] = {
             "log_dir": chosen, "flush_secs": flush_secs, "filename_suffix": filename_suffix, "write_to_disk": write_to_disk,
             "formats": formats, "add_scalars_as": add_scalars_as, "max_file_size": max_file_size, "on_full": on_full,
@@ -116,6 +117,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         )
         if write_to_disk:
             options.make_directory()
+        self._earlier = EarlierRuns(chosen, options.resume)
         super().__init__((Writer if write_to_disk else Nowhere)(options))
 
     def get_logdir(self) -> str:
@@ -242,7 +244,8 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         """The writer of a run below this one."""
         if name not in self._children:
             directory = os.path.join(self._arguments["log_dir"], name)
-            self._children[name] = type(self)(**{**self._arguments, "log_dir": directory})
+            resume = self._earlier.resume(_directory(directory, self._arguments["rank"]))
+            self._children[name] = type(self)(**{**self._arguments, "log_dir": directory, "resume": resume})
         return self._children[name]
 
     def __enter__(self) -> SummaryWriter:
@@ -250,7 +253,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
 
     def __reduce__(self) -> tuple[Any, ...]:
         self._writer.begin_resumed()
-        return _again, (type(self), self._arguments)
+        return _again, (type(self), self._arguments, self._earlier)
 
 
 def _one_of(purge_step: int | None, resume: int | None) -> int | None:
@@ -259,8 +262,14 @@ def _one_of(purge_step: int | None, resume: int | None) -> int | None:
     return purge_step if resume is None else resume
 
 
-def _again(writer: type[SummaryWriter], arguments: dict[str, Any]) -> SummaryWriter:
-    return writer(**arguments)
+def _directory(log_dir: str, rank: int) -> str:
+    return os.path.join(log_dir, f"rank_{rank}") if rank else log_dir
+
+
+def _again(kind: type[SummaryWriter], arguments: dict[str, Any], earlier: EarlierRuns) -> SummaryWriter:
+    writer = kind(**arguments)
+    writer._earlier = earlier
+    return writer
 
 
 def default_directory(comment: str) -> str:

@@ -6,9 +6,10 @@ import errno
 import threading
 from copy import copy
 
+import pytest
 from testkit import events
 
-from summarykit import Run, SummaryRecord
+from summarykit import Run, SummaryRecord, SummaryWriter
 from summarykit.writing import file, output
 
 
@@ -117,3 +118,51 @@ def test_while_torn_tails_are_cut_before_a_copy_others_may_flush(tmp_path, monke
         cut.set()
         copying.join(30)
     assert resolved(tmp_path) == [(step, 1.0) for step in range(30)] + [(30, 2.0)]
+
+
+def record_curves(directory, steps, value, **options):
+    with SummaryWriter(directory, add_scalars_as="runs", **options) as writer:
+        for step in steps:
+            writer.add_scalars("loss", {"a": value, "b": value}, step)
+
+
+@pytest.mark.parametrize("rank", [0, 2])
+def test_rs1_curves_in_runs_of_their_own_are_resumed_with_their_writer(rank, tmp_path):
+    record_curves(tmp_path, range(10), 1.0, rank=rank)
+    with SummaryWriter(tmp_path, add_scalars_as="runs", purge_step=5, rank=rank) as writer:
+        writer.add_scalars("loss", {"a": 2.0, "new": 2.0}, 5)
+    place = f"rank_{rank}" if rank else "."
+    assert resolved(tmp_path / "loss_a" / place) == [(step, 1.0) for step in range(5)] + [(5, 2.0)]
+    assert resolved(tmp_path / "loss_b" / place) == [(step, 1.0) for step in range(10)]    # nobody has come to it yet
+    assert [events.purges(path) for path in events.files(tmp_path / "loss_new", "tensorboard")] == [[events.LAST_STEP]]
+
+
+@pytest.mark.parametrize("first", ["parent", "child", "copy"])
+def test_fk1_a_curve_is_resumed_by_whichever_process_comes_first(first, run_script, tmp_path):
+    """A second beginning would hide what the first process has recorded since."""
+    record_curves(tmp_path, range(10), 1.0)
+    code = """
+import os, pickle, sys
+from summarykit import SummaryWriter
+
+def record(writer, key, step):
+    writer.add_scalars("loss", {key: 2.0}, step)
+    writer.close()
+
+def child(step):
+    pid = os.fork()
+    if not pid:
+        record(writer, "a", step)
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+
+ways = {"parent": lambda step: record(writer, "a", step), "child": child, "copy": lambda step: record(copy, "a", step)}
+writer = SummaryWriter(sys.argv[1], purge_step=5, add_scalars_as="runs")
+copy = pickle.loads(pickle.dumps(writer))
+for step, way in enumerate(sorted(ways, key=lambda way: way != sys.argv[2]), 5):
+    ways[way](step)
+"""
+    run_script(code, tmp_path, first, timeout=60).expect_success()
+    assert resolved(tmp_path / "loss_a") == [(step, 1.0) for step in range(5)] + [(step, 2.0) for step in range(5, 8)]
+    purges = [events.purges(path) for path in events.files(tmp_path / "loss_a", "tensorboard")]
+    assert purges == [[events.LAST_STEP], [events.LAST_STEP, 5], [events.LAST_STEP], [events.LAST_STEP]]
