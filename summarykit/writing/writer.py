@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from _thread import start_new_thread
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
@@ -170,14 +171,32 @@ class Writer:
         self._output.wait_for_tails()
 
     def begin_resumed(self) -> None:
-        """Begin what is resumed before a forked child, or a copy, adds to it: a beginning after their points would hide these."""
-        if self.options.resume is not None and not self.closed and self._turning.acquire(timeout=1.0):
+        """Begin what is resumed before a forked child, or a copy, adds to it: a beginning after their points would hide these.
+
+        Another thread begins: a signal handler that flushes meanwhile would wait for the call that it interrupted. It is a plain thread,
+        since the handler may interrupt its start, too: that of ``threading`` holds a lock for which the pump's own start waits.
+        """
+        if self.options.resume is None or self.closed:
+            return
+        if not self._output.paths:
+            beginning = Request(sync=False)
             try:
-                if not self._inside:
-                    self._output.begin()
-            finally:
-                self._turning.release()
-            self._output.wait_for_tails()    # not in the turn, which others wait for
+                start_new_thread(self._begin, (beginning,))
+            except RuntimeError:    # at the end of the process none can be started any more
+                self._begin(beginning)
+            beginning.wait(PATIENCE, lambda: None)
+        self._output.wait_for_tails()    # not in the turn, which others wait for
+
+    def _begin(self, beginning: Request) -> None:
+        try:
+            if self._turning.acquire(timeout=1.0):
+                try:
+                    if not self._inside:
+                        self._output.begin()
+                finally:
+                    self._turning.release()
+        finally:
+            beginning.finish(True)
 
     def after_fork(self) -> None:
         """In the child: what is here belongs to the parent. The child opens files of its own when it records."""

@@ -231,3 +231,41 @@ def test_a_signal_at_every_line_of_a_call_that_records(step, act, run_script, tm
             assert events.both(tmp_path / "mine" / str(at), "a") == [(2, 1.0)]
             assert events.both(tmp_path / "other" / str(at)) == [(1, 1.0)]
             assert act != "open_another" or events.both(tmp_path / "another" / str(at)) == [(1, 1.0)]
+
+
+def test_fk1_a_signal_at_every_line_of_what_comes_before_a_fork(run_script, tmp_path):
+    """EX8. A resumed run begins before the fork, so that no child's points are hidden; a handler that flushes does not wait for that."""
+    code = """
+import gc
+def handler(number, frame):
+    record.add_value("scalar", "handler", 1.0)
+    assert record.record(6) and record.flush(), at
+
+def trace(frame, event, _):
+    global lines
+    if not frame.f_code.co_filename.endswith(("threading.py", "output.py", "file.py", "lifecycle.py", "writer.py")):
+        return None
+    lines += event == "line"
+    if lines == at and event == "line": signal.raise_signal(signal.SIGUSR1)
+    return trace
+
+signal.signal(signal.SIGUSR1, handler)
+at = lines = 0
+while lines >= at:
+    gc.collect()    # so that only this record is asked to begin
+    at, lines = at + 1, 0
+    with SummaryRecord(f"{sys.argv[1]}/{at}", num_process=0, resume=5) as record:
+        sys.settrace(trace)
+        pid = os.fork()
+        sys.settrace(None)
+        if not pid:
+            record.add_value("scalar", "child", 1.0); record.record(6); record.close(); os._exit(0)
+        assert os.waitpid(pid, 0)[1] == 0
+print(at)
+"""
+    done = run_script(STORM + code, tmp_path, timeout=90).expect_success()
+    assert int(done.stdout) > 10
+    for at in range(1, int(done.stdout)):
+        assert sorted(events.by_tag(tmp_path / str(at))) == ["child", "handler"]
+        starts = [events.purges(path) for path in events.files(tmp_path / str(at), "tensorboard")]
+        assert starts == [[events.LAST_STEP, 5]] + [[events.LAST_STEP]] * (len(starts) - 1)
