@@ -36,8 +36,8 @@ class Resuming(Protocol):
         """Called before a fork, in the parent."""
 
 
-class Live(Forked, Served, Protocol):
-    """A writer, as the end of the process sees it."""
+class Live(Served, Protocol):
+    """A writer's desk, as the end of the process sees it."""
 
     ended: bool
 

@@ -8,20 +8,37 @@ from collections.abc import Callable
 
 from summarykit.writing.buffer import Position
 
+PATIENCE = 5.0
+"""Seconds that one waits without seeing progress."""
+
 _LOOK_SECS = 0.25    # between two looks for progress
 
-class Request:
-    """A wish to the pump. The wait is a C call, so it may run in a signal handler, and an interrupt leaves nothing half done."""
 
-    def __init__(self, *, sync: bool, closing: bool = False) -> None:
-        """Ask to flush; then to ``sync`` to the disk, and to close the files."""
-        self.sync = sync
-        self.closing = closing
+class Request:
+    """A wish to the pump. The wait is a C call, so it may run in a signal handler, and an interrupt leaves nothing half done.
+
+    Attributes:
+        position: what was put before it ends here; None until the pump has seen it.
+        ticket: so many tasks were given to the executor before it; None until they were.
+        succeeded: what came of it.
+    """
+
+    def __init__(self, action: Callable[[], bool]) -> None:
+        """Ask for an action, once all that was put before is in the file. It tells whether it succeeded."""
         self.position: Position | None = None
         self.ticket: int | None = None
         self.succeeded = False
+        self._action = action
         self._done = threading.Lock()
         self._done.acquire()
+
+    def carry_out(self) -> None:
+        """Do what is asked for, and let the waiting one go on."""
+        succeeded = False
+        try:
+            succeeded = self._action()
+        finally:
+            self.finish(succeeded)
 
     def finish(self, succeeded: bool) -> None:
         """Let the waiting one go on."""
@@ -39,7 +56,3 @@ class Request:
                 return False
         self._done.release()
         return self.succeeded
-
-    def wait_until(self, end: float) -> bool:
-        """Wait until a point of the monotonic clock at the latest."""
-        return self.wait(max(0.0, end - time.monotonic()), lambda: None)

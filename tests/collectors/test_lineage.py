@@ -253,10 +253,10 @@ def test_an_idle_run_gives_a_sign_of_life(tmp_path, monkeypatch):
         (file,) = lineage_files(tmp_path)
         os.utime(file, (1, 1))
         now[0] += BEAT_SECS / 2
-        record._writer._delivery.lineage.beat()
+        record._writer.desk.works.lineage.beat()
         assert file.stat().st_mtime == 1
         now[0] += BEAT_SECS
-        record._writer._delivery.lineage.beat()
+        record._writer.desk.works.lineage.beat()
         assert file.stat().st_mtime > 1e9
 
 

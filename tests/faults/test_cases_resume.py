@@ -108,7 +108,7 @@ def test_while_torn_tails_are_cut_before_a_copy_others_may_flush(tmp_path, monke
     with SummaryRecord(tmp_path, resume=30) as record:
         record.add_value("scalar", "loss", 2.0)
         copying = threading.Thread(target=copy, args=(record,))
-        with record._writer._turning:    # the copy begins first
+        with record._writer.desk.turns.lock:    # the copy begins first
             copying.start()
         while copying.is_alive() and not record._writer.paths():
             copying.join(0.001)

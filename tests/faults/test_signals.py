@@ -173,8 +173,7 @@ def test_an_interrupt_between_a_write_and_its_count(tmp_path, monkeypatch):
 
 
 AT_EVERY_LINE = """
-import logging, threading
-from summarykit.writing import writer
+OURS = tuple(f"{name}.py" for name in "threading pump buffer lifecycle writer desk turns record".split())
 
 def interrupted(at, act):
     \"\"\"Record two steps; at one line of ours in the second comes a signal, whose handler acts. False: there is no such line.\"\"\"
@@ -184,7 +183,7 @@ def interrupted(at, act):
     if sys.argv[2] == "second": mine.add_value("histogram", "h", [1.0, 2.0]); mine.record(1)
     def trace(frame, event, _):
         nonlocal lines
-        if not frame.f_code.co_filename.endswith(("threading.py", "pump.py", "buffer.py", "lifecycle.py", "writer.py", "record.py")):
+        if not frame.f_code.co_filename.endswith(OURS):
             return None
         lines += event == "line"
         if lines == at and event == "line": signal.raise_signal(signal.SIGUSR1)
@@ -243,7 +242,7 @@ def handler(number, frame):
 
 def trace(frame, event, _):
     global lines
-    if not frame.f_code.co_filename.endswith(("threading.py", "output.py", "file.py", "lifecycle.py", "writer.py")):
+    if not frame.f_code.co_filename.endswith(("threading.py", "output.py", "file.py", "lifecycle.py", "writer.py", "desk.py", "turns.py")):
         return None
     lines += event == "line"
     if lines == at and event == "line": signal.raise_signal(signal.SIGUSR1)

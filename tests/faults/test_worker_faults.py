@@ -38,12 +38,12 @@ def one_step(record, step, prefix=""):
 def wait_for_worker(record, count=1):
     one_step(record, 0, "warm")
     deadline = time.monotonic() + 30
-    while not (record._writer._executor._crew and record._writer._executor._crew.arrivals >= count):
+    while not (record._writer.desk.works.executor._crew and record._writer.desk.works.executor._crew.arrivals >= count):
         assert time.monotonic() < deadline
         time.sleep(0.005)
 
 def worker(record):
-    return record._writer._executor._crew._hired[0].pid
+    return record._writer.desk.works.executor._crew._hired[0].pid
 
 record = SummaryRecord(sys.argv[1])
 """
@@ -110,7 +110,7 @@ while end is None or time.monotonic() < end:
     one_step(record, step)
     time.sleep(0.02)
     end = end or (time.monotonic() + 3 if stop else None)
-crew = record._writer._executor._crew
+crew = record._writer.desk.works.executor._crew
 assert crew.arrivals == 1 and len(crew._hired) == 1, "the worker did not live through it"
 record.close()
 assert record.stats()["dropped"] == {}, record.stats()
@@ -265,7 +265,7 @@ for k in range(4):
     if pid == 0:
         signal.alarm(30)
         sockets = [fd for fd in os.listdir("/proc/self/fd") if "socket" in os.path.realpath(f"/proc/self/fd/{fd}")]
-        assert record._writer._executor._crew is None and not sockets, sockets
+        assert record._writer.desk.works.executor._crew is None and not sockets, sockets
         for step in range(1, 6):
             one_step(record, step, f"child{k}/")
         record.close()

@@ -54,7 +54,7 @@ def one_step():
     assert record.record(step)
 
 record.add_value("histogram", "warm", parameters[-1]); record.record(0)
-executor = record._writer._executor
+executor = record._writer.desk.works.executor
 while not (executor._crew and executor._crew.arrivals):
     time.sleep(0.01)
 def beat():

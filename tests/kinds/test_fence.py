@@ -283,7 +283,7 @@ def test_whatever_goes_wrong_with_a_copy_costs_that_value_alone(tmp_path, monkey
 def test_what_finds_the_buffer_full_is_not_kept_while_the_pump_hangs(tmp_path, monkeypatch):
     parameter, step = trained()
     monkeypatch.setattr(buffer, "FULL_BYTES", parameter.nbytes * 4)
-    with SummaryRecord(tmp_path, on_full="drop") as record, record._writer._turning:    # as if a turn hung in a system call
+    with SummaryRecord(tmp_path, on_full="drop") as record, record._writer.desk.turns.lock:    # as if a turn hung in a system call
         for number in range(10):
             record.add_value("histogram", "p", parameter)
             record.add_value("histogram", "p/gradient", FENCE.postpone(torch.ones(SHAPE), pytest.fail))

@@ -29,7 +29,7 @@ def made(directory):
 
 def test_a_thread_that_records_while_the_pump_closes_leaves_the_requests_of_others_to_it(tmp_path, caplog):
     some = made(tmp_path)
-    sync, threads = some._durable.sync, []
+    sync, threads = some.desk.works.durable.sync, []
 
     def put_meanwhile(*arguments, **keywords):
         some.closed = False    # when that thread looked, it was not
@@ -38,14 +38,14 @@ def test_a_thread_that_records_while_the_pump_closes_leaves_the_requests_of_othe
         threads[0].join(0.3)
         sync(*arguments, **keywords)
 
-    some._durable.sync = put_meanwhile
-    requests = [Request(sync=False, closing=True), Request(sync=False)]
-    with some._turning:    # both come into one turn
-        some._requests.extend(requests)
+    some.desk.works.durable.sync = put_meanwhile
+    requests = [Request(some.desk._close), Request(some.desk.works.flushed)]
+    with some.desk.turns.lock:    # both come into one turn
+        some.desk._requests.extend(requests)
     assert all(request.wait(LIMIT, lambda: None) for request in requests)
     threads[0].join(LIMIT)
-    with some._turning:    # that turn is over
-        assert some.ended
+    with some.desk.turns.lock:    # that turn is over
+        assert some.desk.ended
     assert "internal error" not in caplog.text
     figures = some.summary()
     assert (figures["written"], figures["dropped"], figures["waiting"]) == (1, {"the record was closed": 1}, 0)
@@ -69,7 +69,7 @@ def test_flushing_what_is_closed_leaves_nothing_behind(tmp_path):
     some = made(tmp_path)
     some.close()
     assert all(some.flush() for _ in range(10))
-    assert not some._requests
+    assert not some.desk._requests
 
 
 def test_a_number_that_takes_the_short_way_while_a_signal_handler_closes_is_counted(tmp_path, monkeypatch):

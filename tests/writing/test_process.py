@@ -448,7 +448,7 @@ def test_a_hundred_records_leave_nothing_behind(tmp_path, monkeypatch):
             record.record(number)
             if number % 20 == 0:    # most are closed while their worker is still starting
                 record.flush()
-                wait_for(lambda record=record: record._writer._executor._crew.arrivals)
+                wait_for(lambda record=record: record._writer.desk.works.executor._crew.arrivals)
     wait_for(lambda: scripts.descriptors(tmp_path) == before)    # the disk is still being synced behind the last close()
     assert scripts.children() == []
     assert "memfd:summarykit" not in Path("/proc/self/maps").read_text()

@@ -9,7 +9,7 @@ import pytest
 from testkit import events
 
 from summarykit.summary import SummaryRecord
-from summarykit.writing import writer
+from summarykit.writing import desk
 from summarykit.writing.pump import Pump
 from summarykit.writing.syncer import Syncer
 
@@ -98,15 +98,15 @@ def test_syncs_are_done_by_a_thread_of_their_own_or_by_one_that_took_them_over(b
 
 
 def test_a_resting_writer_takes_no_turn_and_wakes_for_a_value(tmp_path, monkeypatch):
-    monkeypatch.setattr(writer, "_REST_SECS", float("inf"))    # not even now and then
+    monkeypatch.setattr(desk, "_REST_SECS", float("inf"))    # not even now and then
     with SummaryRecord(tmp_path, flush_secs=0.005) as record:
         record.add_value("scalar", "loss", 1.0)
         record.record(1)
         record.flush()
-        some = record._writer
+        some = record._writer.desk
         wait_for(lambda: some._at_rest)
-        turns, turn = [], some._turn
-        some._turn = lambda: turns.append(1) or turn()
+        turns, turn = [], some.turns.take
+        some.turns.take = lambda: turns.append(1) or turn()
         time.sleep(0.1)
         assert turns == []
         record.add_value("scalar", "loss", 2.0)
