@@ -99,12 +99,32 @@ images, labels = (np.concatenate(parts) for parts in zip(*data))
 np.testing.assert_allclose(found, float(loss(labels, net(images, training=False))), rtol=1e-4)
 """
 
+# A layer that is called several times: each call counts by its samples, whichever comes last.
+KERAS_TWICE = """
+import numpy as np, keras
+from summarykit.landscape import Evaluation
+from summarykit.landscape.models import model_of
+data = [(np.full((size, 1), size, "f4") + np.arange(size, dtype="f4")[:, None], np.zeros(size, "f4")) for size in (8, 8, 4)]
+normal, inputs = keras.layers.BatchNormalization(momentum=0.3), keras.Input((1,))
+net = keras.Model(inputs, normal(inputs) + normal(inputs + 10.0))
+convert, means = keras.ops.convert_to_numpy, []
+
+def loss(labels, outputs):
+    means.append(float(convert(normal.moving_mean)[0]))
+    return keras.ops.mean(outputs)
+
+model_of((net, net, data, {"Loss": loss}), Evaluation(20, batch_norm="estimated")).measure()
+np.testing.assert_allclose(means[0], np.concatenate([inputs for inputs, _ in data]).mean() + 5, rtol=1e-6)
+assert normal.momentum == 0.3
+"""
+
 
 @pytest.mark.parametrize("backend", ["torch", "jax"])
-def test_layers_of_keras(run_script, backend):
+@pytest.mark.parametrize("code", [KERAS, KERAS_TWICE], ids=["once", "twice"])
+def test_layers_of_keras(run_script, backend, code):
     if not (find_spec("keras") and find_spec(backend)):
         pytest.skip(f"could not import 'keras' or {backend!r}")
-    run_script(KERAS, env={"KERAS_BACKEND": backend}, timeout=600).expect_success()
+    run_script(code, env={"KERAS_BACKEND": backend}, timeout=600).expect_success()
 
 
 MINDSPORE = """
@@ -144,7 +164,45 @@ for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
     np.testing.assert_allclose(found, loss(net(images), labels).asnumpy(), rtol=1e-4)
 """
 
+MINDSPORE_TWICE = """
+import numpy as np, mindspore as ms
+from mindspore import nn
+from mindspore.train import Loss, Model
+from summarykit.landscape import Evaluation
+from summarykit.landscape.models import model_of
+ms.set_device("CPU")
+
+class Twice(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.normal, self.other = nn.BatchNorm1d(1), nn.BatchNorm1d(1)
+    def construct(self, x):
+        return self.normal(x) + self.normal(2 * x + 10) + self.other(x)
+
+sizes = 8, 8, 4
+drawn = [(np.full((size, 1), size, "f4") + np.arange(size, dtype="f4")[:, None], np.zeros((size, 1), "f4")) for size in sizes]
+data = [tuple(map(ms.Tensor, batch)) for batch in drawn]
+inputs = [batch[0] for batch in drawn]
+for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
+    ms.set_context(mode=mode)
+    net, loss = Twice(), nn.MSELoss()
+    names, operator = list(net.parameters_dict()), net.normal.bn_train
+    model = model_of((Model(net, loss, metrics={"Loss": Loss()}), net, data, {"Loss": Loss()}), Evaluation(20, batch_norm="estimated"))
+    with model.restored():
+        model.prepare()
+        for time in range(2):    # nothing of the first time is left
+            model.measure()
+            mean, variance = (each.asnumpy() for each in (net.normal.moving_mean, net.normal.moving_variance))
+            np.testing.assert_allclose(mean, np.mean(np.concatenate(inputs)) * 1.5 + 5, rtol=1e-5)
+            np.testing.assert_allclose(variance, np.average([each.var(ddof=1) for each in inputs], weights=sizes) * 2.5, rtol=1e-5)
+            np.testing.assert_allclose(net.other.moving_mean.asnumpy(), np.mean(np.concatenate(inputs)), rtol=1e-5)
+    assert (list(net.parameters_dict()), net.normal.bn_train) == (names, operator)
+"""
+
 
 @pytest.mark.slow
-def test_cells_of_mindspore(mindspore_python, run_script):
-    run_script(MINDSPORE, python=mindspore_python, timeout=600).expect_success()
+@pytest.mark.parametrize("code", [MINDSPORE, MINDSPORE_TWICE], ids=["once", "twice"])
+def test_cells_of_mindspore(mindspore_python, run_script, tmp_path, code):
+    script = tmp_path / "script.py"    # the compiler reads a class's source from its file
+    script.write_text(code)
+    run_script(script, python=mindspore_python, timeout=600).expect_success()

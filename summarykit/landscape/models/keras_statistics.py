@@ -19,33 +19,43 @@ class KerasStatistics:
         self._layers = [layer for layer in network._flatten_layers() if isinstance(layer, kind) and layer.trainable]
 
     def estimate(self, run: Callable[[Any], Any], batches: Sequence[Any]) -> None:
-        """Set the statistics to their means over the batches, by samples; ``run`` sends these through the model in evaluation mode."""
-        before = 0
-        with _training(self._layers):
+        """Set the statistics to their means over all calls, by samples; ``run`` sends batches through the model in evaluation mode."""
+        with _averaging(self._layers) as averages:
             for batch in batches:
-                size = samples.size_of(batch)
-                for layer in self._layers:
-                    layer.momentum = before / (before + size)    # the share of what was known
-                before += size
+                for average in averages:
+                    average.samples = samples.size_of(batch)
                 run(batch)
 
 
+class _Average:
+    """A layer's call that behaves as in training, and leaves in the layer the mean of what all its calls have seen.
+
+    Attributes:
+        samples: in the batch that is sent through; its layer may be called several times.
+    """
+
+    def __init__(self, layer: Any) -> None:
+        self.samples = 0
+        self._layer, self._call = layer, layer.call
+        self._seen = 0
+
+    def __call__(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+        """One call."""
+        self._layer.momentum = self._seen / (self._seen + self.samples)    # the share of what was known
+        self._seen += self.samples
+        return self._call(inputs, training=True, mask=mask)
+
+
 @contextmanager
-def _training(layers: Sequence[Any]) -> Iterator[None]:
+def _averaging(layers: Sequence[Any]) -> Iterator[list[_Average]]:
     """Let these layers, and no others, behave as in training."""
     kept = [(layer, layer.momentum) for layer in layers]
-    for layer in layers:
-        layer.call = _always(layer.call)
+    averages = [_Average(layer) for layer in layers]
+    for layer, average in zip(layers, averages, strict=True):
+        layer.call = average
     try:
-        yield
+        yield averages
     finally:
         for layer, momentum in kept:
             del layer.call    # the class has one
             layer.momentum = momentum
-
-
-def _always(call: Callable[..., Any]) -> Callable[..., Any]:
-    def in_training(inputs: Any, training: Any = None, mask: Any = None) -> Any:
-        return call(inputs, training=True, mask=mask)
-
-    return in_training

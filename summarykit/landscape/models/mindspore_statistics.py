@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from summarykit.landscape import samples
+from summarykit.shapes import Array
 
 
 class MindSporeStatistics:
@@ -19,29 +21,71 @@ class MindSporeStatistics:
         """Find them."""
         found = [each for _, each in cell.cells_and_names() if hasattr(each, "bn_train")]
         self._cells = [each for each in found if getattr(each, "use_batch_statistics", None) is None]
+        self._sums = [_summing()(each) for each in self._cells]    # the same each time: they are part of a compiled graph
 
     def estimate(self, run: Callable[[Any], Any], batches: Sequence[Any]) -> None:
         """Set the statistics to their means over the batches, by samples; ``run`` sends these through the network in evaluation mode."""
-        parameters = [parameter for each in self._cells for parameter in (each.moving_mean, each.moving_variance)]
         rows, sizes = [], [samples.size_of(batch) for batch in batches]
-        with _training(self._cells):
+        with self._training():
             for batch in batches:
                 run(batch)
-                rows.append([parameter.asnumpy().astype("f8") for parameter in parameters])
+                rows.append([mean for each in self._sums for mean in each.means()])
+        parameters = [parameter for each in self._cells for parameter in (each.moving_mean, each.moving_variance)]
         for parameter, *values in zip(parameters, *rows, strict=True):
             parameter.set_data(sys.modules["mindspore"].Tensor(np.average(values, axis=0, weights=sizes), parameter.dtype))
 
+    @contextmanager
+    def _training(self) -> Iterator[None]:
+        """Let these cells, and no others, behave as in training, and sum up the statistics of each call."""
+        kept = [(each, each.bn_train) for each in self._cells]
+        for each, summing in zip(self._cells, self._sums, strict=True):
+            each.set_train(True)
+            each.bn_train = summing
+            summing.name_after(each.moving_mean.name)
+        try:
+            yield
+        finally:
+            for each, operator in kept:
+                each.set_train(False)
+                del each.bn_train    # a cell keeps operators and cells in different places
+                each.bn_train = operator
 
-@contextmanager
-def _training(cells: Sequence[Any]) -> Iterator[None]:
-    """Let these cells, and no others, behave as in training, and keep the statistics of the last batch only."""
-    kept = [(each, each.bn_train) for each in cells]
-    for each, operator in kept:
-        each.set_train(True)
-        each.bn_train = type(operator)(is_training=True, epsilon=each.eps, momentum=1.0, data_format=each.format)
-    try:
-        yield
-    finally:
-        for each, operator in kept:
-            each.set_train(False)
-            each.bn_train = operator
+
+@cache
+def _summing() -> Any:
+    """The class of cells that stand for the operator in training; MindSpore reads the source of ``construct`` and compiles it."""
+    mindspore = sys.modules["mindspore"]
+    base, ops, parameter = mindspore.nn.Cell, mindspore.ops, mindspore.Parameter
+
+    class Summing(base):    # type: ignore[misc, valid-type]  # known at run time only
+        """Normalises a batch by its own statistics, and adds these up: in one pass it may be called several times."""
+
+        def __init__(self, cell: Any) -> None:
+            super().__init__(auto_prefix=False)
+            self.operator = type(cell.bn_train)(is_training=True, epsilon=cell.eps, momentum=1.0, data_format=cell.format)
+            self.add, self.one = ops.assign_add, mindspore.Tensor(1.0, mindspore.float32)
+            like = {"mean": cell.moving_mean, "variance": cell.moving_variance, "calls": self.one}
+            self.sums = {name: parameter(ops.zeros_like(each), requires_grad=False) for name, each in like.items()}
+            self.mean, self.variance, self.calls = self.sums.values()
+
+        def construct(self, inputs: Any, gamma: Any, beta: Any, mean: Any, variance: Any) -> Any:
+            """What the operator gives, which leaves the batch's statistics in ``mean`` and ``variance``."""
+            outputs = self.operator(inputs, gamma, beta, mean, variance)
+            self.add(self.mean, mean)
+            self.add(self.variance, variance)
+            self.add(self.calls, self.one)
+            return outputs
+
+        def name_after(self, name: str) -> None:
+            """Names of its own, which the compiler asks for, and which change when it becomes part of a cell."""
+            for what, each in self.sums.items():
+                each.name = f"{name}.sum_of_{what}"
+
+        def means(self) -> list[Array]:
+            """Mean and variance, over the calls since the last time."""
+            mean, variance, calls = (each.asnumpy().astype("f8") for each in self.sums.values())
+            for each in self.sums.values():
+                each.set_data(ops.zeros_like(each))
+            return [mean / max(calls, 1), variance / max(calls, 1)]
+
+    return Summing
