@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from summarykit.collectors.habit import Habit
@@ -68,10 +68,10 @@ class Gradient(Chosen):
         """Give the gradients."""
         return named_gradients(network)
 
-    def held(self, gradients: list[Any]) -> list[Any]:
+    def held(self, gradients: Sequence[Any]) -> Sequence[Any]:
         """Where the loop leaves them alone, they may be copied beside the next forward pass."""
         if not (self.settings.fence and self._habit.keeps(gradients)):
-            return gradients
+            return super().held(gradients)
         return [FENCE.postpone(each, self._habit.distrust) if each.numel() >= WORTH_WAITING else each for each in gradients]
 
     def missing(self, network: Any) -> None:

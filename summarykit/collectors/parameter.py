@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 from summarykit.collectors.network import in_parts, named_parameters
 from summarykit.collectors.part import Part, Sink
 from summarykit.collectors.settings import Settings
+from summarykit.kinds.immutable import frozen_together
 from summarykit.notices import Notices
 from summarykit.training.context import CallbackParams
 
@@ -55,9 +56,9 @@ class Chosen(Part):
         if network is not None and not found:
             self.missing(network)
 
-    def held(self, values: list[Any]) -> list[Any]:
+    def held(self, values: Sequence[Any]) -> Sequence[Any]:
         """What to record of them; a part that knows when they will change need not have them copied now."""
-        return values
+        return frozen_together(values)
 
 
 def chosen(named: Iterable[tuple[str, Any]], settings: Settings) -> Iterator[tuple[str, Any]]:

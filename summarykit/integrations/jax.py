@@ -11,7 +11,8 @@
                 loop.update(params, opt_state)
                 loop.report(loss=loss)
 
-Nothing here waits for a device: what is collected is copied there and fetched by another thread, so a step may donate its arguments.
+Nothing here waits for a device: what is collected is copied there and fetched by another thread (on the CPU, what is computed is only
+looked at, and JAX gives nobody its memory meanwhile), so a step may donate its arguments.
 `summarykit.MetricWriter` takes arrays of JAX in the same way.
 """
 

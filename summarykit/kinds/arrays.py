@@ -155,7 +155,7 @@ def freeze(value: Any) -> Frozen:
     plain = _PLAIN.get(value.dtype) if value.__class__ is np.ndarray else None
     if plain is not None:    # the short way of what follows: a model has many arrays
         return Typed(copied(value, plain[0]), plain[1], True)
-    if isinstance(value, Later):
+    if isinstance(value, (Later, Typed)):
         return value
     held = hold(value)
     if held is not None:

@@ -109,8 +109,10 @@ class _Jax:
     def owns(self, kind: type) -> bool:
         return _is(kind, "jax", "Array") or _is(kind, "jax.core", "Tracer")
 
-    def hold(self, value: Any) -> Any:
+    def hold(self, value: Any) -> Any | None:
         _check_jax(value)
+        if in_host(value):
+            return None
         # A train step may donate an array's memory, so it is copied on its device; nobody donates a loss.
         return value if value.ndim == 0 else value.copy()
 
@@ -118,16 +120,22 @@ class _Jax:
         return bool(held.is_ready())
 
     def fetch(self, value: Any) -> Fetched:
-        return Fetched(np.asarray(value), None, own=True)
+        return Fetched(np.asarray(value), None, own=False)
 
     def item(self, value: Any) -> Any:
         return value.item()
 
 
+def in_host(array: Any) -> bool:
+    """Tell whether an array of JAX lies in the host's memory and is computed, so that NumPy looks at it without a copy and a wait."""
+    devices = array.devices()
+    return len(devices) == 1 and next(iter(devices)).platform == "cpu" and array.is_ready()
+
+
 def _check_jax(value: Any) -> None:
     if _is(type(value), "jax.core", "Tracer"):
         raise RefusedValueError("a JAX tracer has no values: record outside the jitted function")
-    if "complex" in str(value.dtype):
+    if _is_complex(value.dtype):
         raise _complex(value)
     if value.is_deleted():
         raise RefusedValueError("a deleted (donated) JAX array has no values: record before it is donated")
@@ -162,11 +170,18 @@ def _is(kind: type, module: str, name: str) -> bool:
     return known is not None and issubclass(kind, known)
 
 
+@functools.cache
+def _is_complex(dtype: Any) -> bool:
+    return "complex" in str(dtype)
+
+
 def _complex(value: Any) -> RefusedValueError:
     return RefusedValueError(f"a tensor of {value.dtype} cannot be recorded; {ALLOWED}. Record its real and imaginary part apart.")
 
 
-_FRAMEWORKS: tuple[Framework, ...] = (_Torch(), _Jax(), _MindSpore())
+JAX = _Jax()
+
+_FRAMEWORKS: tuple[Framework, ...] = (_Torch(), JAX, _MindSpore())
 _OWNERS: dict[type, Framework | None] = {}
 
 
