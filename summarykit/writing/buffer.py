@@ -166,12 +166,14 @@ class Buffer:
 
         A second full wait in a row would only slow training: once one was in vain, what comes is dropped until there is room.
         """
-        end = time.monotonic() + (0.0 if self._choked else self._patience)
+        begun = now = time.monotonic()
+        end = begun + (0.0 if self._choked else self._patience)
         while not room():
-            if time.monotonic() >= end:
+            if now >= end:
                 self._choked = True
                 return False
-            time.sleep(0.001)
+            time.sleep(0.001 + (now - begun) / 16)    # each takes the processor 25 µs: the more there are, the longer
+            now = time.monotonic()
         self._choked = False
         return True
 
