@@ -170,16 +170,22 @@ def _random_state_kept() -> Iterator[None]:
 
 
 def _mindspore_state() -> Iterator[Callable[[], Any]]:
-    """What puts MindSpore's seeds back: its own, those of operators, which count calls, that of its data sets, and its generator."""
+    """What puts MindSpore's seeds back: its own, those of operators, which count calls, that of its data sets, and its generator.
+
+    Its ``set_seed`` begins those counts anew, and cannot say again that no seed was set: both are told to the module that it is in.
+    """
     mindspore = sys.modules.get("mindspore")
     if mindspore is None:
         return
-    seeds = vars(sys.modules["mindspore.common.seed"])
-    own, calls = mindspore.get_seed(), seeds.get("_KERNEL_SEED", {})    # private: another version may count elsewhere
+    seeds = getattr(sys.modules.get("mindspore.common.seed"), "__dict__", {})    # private: another version may count elsewhere
+    own, calls = mindspore.get_seed(), seeds.get("_KERNEL_SEED", {})
     counted = dict(calls)
 
     def put_back() -> None:
-        seeds["_GLOBAL_SEED"] = own
+        if own is None:
+            seeds["_GLOBAL_SEED"] = None
+        else:
+            mindspore.set_seed(own)
         calls.clear()
         calls.update(counted)
 
