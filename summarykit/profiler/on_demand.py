@@ -29,6 +29,17 @@ def _came(number: int, frame: FrameType | None) -> None:
         one._asked = True
 
 
+def _is_in_other_hands(number: signal.Signals) -> bool:
+    """Whether a handler is there that Python does not know, and so could not give back; as far as the system tells."""
+    if callable(known := signal.getsignal(number)) or known is None:
+        return known is None
+    try:
+        caught = int(Path("/proc/self/status").read_bytes().partition(b"SigCgt:")[2].split()[0], 16)    # a bit for each that has a handler
+    except (OSError, IndexError):
+        return False
+    return bool(caught >> (number - 1) & 1)
+
+
 class ProfileOnDemand(Toggle):
     """Profiles the next steps whenever the process gets a signal, or a file is touched.
 
@@ -41,8 +52,8 @@ class ProfileOnDemand(Toggle):
 
     The window begins with the step after the one that is running. What is asked for while a window is open is part of that. Outside of
     the training the signal does again what it did before; where it cannot be had (not in the main thread, not on Windows, not where other
-    code than Python's handles it) that is said, and the file is what remains. Python does not know of a handler by ``faulthandler``, which
-    is lost: choose another signal.
+    code than Python's handles it, such as ``faulthandler.register``) that is said, and the file is what remains. Only Linux tells of such
+    code; elsewhere its handler is lost: choose another signal.
     """
 
     unit = "step"
@@ -120,7 +131,7 @@ class ProfileOnDemand(Toggle):
     def _listen(self) -> None:
         number = getattr(signal, str(self.signal_name), None)
         try:
-            if not isinstance(number, signal.Signals) or signal.getsignal(number) is None:
+            if not isinstance(number, signal.Signals) or _is_in_other_hands(number):
                 raise ValueError("no such signal, or one that is not Python's")
             if signal.getsignal(number) is not _came:
                 _theirs[number] = signal.signal(number, _came)
@@ -128,7 +139,8 @@ class ProfileOnDemand(Toggle):
         except (ValueError, OSError):
             if self.signal_name is None:
                 return
-            logger.warning("ProfileOnDemand: %s cannot be had in this thread or system: touch %s instead", self.signal_name, self.file)
+            what = "ProfileOnDemand: %s cannot be had in this thread or system, or is handled by other code than Python's: touch %s instead"
+            logger.warning(what, self.signal_name, self.file)
 
     def _listen_no_more(self) -> None:
         """The last one that listens gives the signal back, unless somebody else took it meanwhile."""

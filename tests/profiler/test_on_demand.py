@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import faulthandler
 import logging
 import os
 import signal
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -126,6 +128,19 @@ def test_a_handler_that_python_does_not_know_is_left_alone(profiler, monkeypatch
     monkeypatch.setattr(signal, "getsignal", lambda _: None)
     monkeypatch.setattr(signal, "signal", lambda *_: pytest.fail("it was replaced"))
     train(ProfileOnDemand(2, profiler), {})
+    assert [record.getMessage().split()[1] for record in caplog.records] == ["SIGUSR1"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells of it")
+def test_a_handler_of_faulthandler_is_left_alone(profiler, tmp_path, caplog):
+    with (tmp_path / "stacks").open("w") as file:
+        faulthandler.register(signal.SIGUSR1, file)
+        try:
+            train(ProfileOnDemand(2, profiler), {2: ask})
+        finally:
+            assert faulthandler.unregister(signal.SIGUSR1)
+    assert "test_on_demand.py" in (tmp_path / "stacks").read_text()
+    assert not profiler.windows
     assert [record.getMessage().split()[1] for record in caplog.records] == ["SIGUSR1"]
 
 
