@@ -31,7 +31,8 @@ def _came(number: int, frame: FrameType | None) -> None:
 
 def _is_in_other_hands(number: signal.Signals) -> bool:
     """Whether a handler is there that Python does not know, and so could not give back; as far as the system tells."""
-    if callable(known := signal.getsignal(number)) or known is None:
+    known = signal.getsignal(number)
+    if known not in (signal.SIG_DFL, signal.SIG_IGN):
         return known is None
     try:
         caught = int(Path("/proc/self/status").read_bytes().partition(b"SigCgt:")[2].split()[0], 16)    # a bit for each that has a handler
