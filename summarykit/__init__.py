@@ -13,7 +13,7 @@ from summarykit import lazy
 if TYPE_CHECKING:
     from summarykit import ops
     from summarykit.collectors import LandscapeCollector, SummaryCollector
-    from summarykit.errors import ClosedError, MissingExtraError, RefusedValueError, StorageError, SummaryKitError
+    from summarykit.errors import ClosedError, MissingExtraError, RefusedValueError, RemotePathError, StorageError, SummaryKitError
     from summarykit.landscape import LossSurface, SummaryLandscape
     from summarykit.profiler import ProfileOnDemand, Profiler, StopAtEpoch, StopAtStep, schedule
     from summarykit.reading import Run, convert, repair, runs, verify
@@ -24,7 +24,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "summarykit.collectors": ("LandscapeCollector", "SummaryCollector"),
-    "summarykit.errors": ("ClosedError", "MissingExtraError", "RefusedValueError", "StorageError", "SummaryKitError"),
+    "summarykit.errors": ("ClosedError", "MissingExtraError", "RefusedValueError", "RemotePathError", "StorageError", "SummaryKitError"),
     "summarykit.landscape": ("LossSurface", "SummaryLandscape"),
     "summarykit.ops": ("ops",),
     "summarykit.profiler": ("ProfileOnDemand", "Profiler", "StopAtEpoch", "StopAtStep", "schedule"),
@@ -36,9 +36,9 @@ __getattr__ = lazy.names(__name__, _HOMES)
 
 __all__ = [
     "Callback", "CallbackList", "ClosedError", "LandscapeCollector", "Loop", "LossSurface", "MetricWriter", "MissingExtraError",
-    "ProfileOnDemand", "Profiler", "RefusedValueError", "Run", "RunContext", "StopAtEpoch", "StopAtStep", "StorageError",
-    "SummaryCollector", "SummaryKitError", "SummaryLandscape", "SummaryRecord", "SummaryWriter", "convert", "ops", "repair", "runs",
-    "schedule", "verify",
+    "ProfileOnDemand", "Profiler", "RefusedValueError", "RemotePathError", "Run", "RunContext", "StopAtEpoch", "StopAtStep",
+    "StorageError", "SummaryCollector", "SummaryKitError", "SummaryLandscape", "SummaryRecord", "SummaryWriter", "convert", "ops",
+    "repair", "runs", "schedule", "verify",
 ]  # fmt: skip
 
 

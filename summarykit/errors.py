@@ -19,5 +19,9 @@ class ClosedError(SummaryKitError, ValueError):
     """The record was closed before this call."""
 
 
+class RemotePathError(SummaryKitError, ValueError):
+    """A URL where a local path is needed; the message says what to do instead."""
+
+
 class MissingExtraError(SummaryKitError, ImportError):
     """An optional package is absent; the message holds the command that installs it."""

@@ -7,7 +7,6 @@ What the other format has no place for is left out and told.
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from summarykit.cli import spell, table
 from summarykit.cli.outcome import OK, CommandError, complain
 from summarykit.cli.output import refuse_filled
 from summarykit.cli.progress import Progress
-from summarykit.cli.select import nothing_at
+from summarykit.cli.select import look_at, nothing_at
 from summarykit.reading import Report
 
 
@@ -34,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     """Write the files."""
     from summarykit.reading import convert
 
-    os.stat(args.source)
+    look_at(args.source)
     refuse_filled(args.out)
     with Progress("converting"):
         try:

@@ -7,14 +7,13 @@ What was lost is told; the exit code is 0 once the copies are written.
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
 from summarykit.cli import spell, table
 from summarykit.cli.outcome import OK, CommandError
 from summarykit.cli.output import refuse_filled
 from summarykit.cli.progress import Progress
-from summarykit.cli.select import nothing_at
+from summarykit.cli.select import look_at, nothing_at
 from summarykit.cli.verify import facts, places
 from summarykit.reading import Report
 
@@ -30,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     """Write the copies."""
     from summarykit.reading import repair
 
-    os.stat(args.source)
+    look_at(args.source)
     refuse_filled(args.out)
     with Progress("repairing") as progress:
         try:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from summarykit.cli.outcome import CommandError
 from summarykit.cli.progress import Progress
+from summarykit.local import refuse_url
 from summarykit.reading import Run
 from summarykit.reading import runs as all_runs
 
@@ -103,8 +104,22 @@ def _natural(name: str) -> list[tuple[str, int]]:
     return [(text, int(digits or 0)) for text, digits in re.findall(r"(\D*)(\d{0,18})", name)]
 
 
+def look_at(path: Path) -> None:
+    """Tell why a path cannot be read, where it cannot.
+
+    Raises:
+        OSError: the system says so.
+        RemotePathError: it is a URL.
+    """
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        refuse_url("path", path)
+        raise
+
+
 def _found(base: Path) -> dict[str, Path]:
-    os.stat(base)    # tells why not, where it cannot be looked at
+    look_at(base)
     found = {name: run.path for name, run in all_runs(base).items()} if base.is_dir() else {base.name: base}
     if not found:
         raise nothing_at(base)

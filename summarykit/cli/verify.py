@@ -8,7 +8,6 @@ minute): that is no damage. Else it is "torn": the writer was killed or the disk
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from summarykit.cli import spell, table
 from summarykit.cli.growing import is_growing
 from summarykit.cli.outcome import DAMAGE, OK, CommandError
 from summarykit.cli.progress import Progress
-from summarykit.cli.select import nothing_at
+from summarykit.cli.select import look_at, nothing_at
 from summarykit.reading import FileReport, Report
 
 _HEADER = ("<file", "<format", ">records", ">size", "<state")
@@ -34,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     """Check the files."""
     from summarykit.reading import verify
 
-    os.stat(args.base)
+    look_at(args.base)
     with Progress("checking") as progress:
         report = verify(args.base, progress=progress.of_file)
     _expect_something(args.base, report)

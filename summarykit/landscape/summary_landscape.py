@@ -20,6 +20,7 @@ from summarykit.landscape.recipe import Recipe
 from summarykit.landscape.settings import FEWEST, SIZES, LandscapeSettings, integer
 from summarykit.landscape.surveying import Report
 from summarykit.landscape.work import Bounds, Interpolation, Result, Work
+from summarykit.local import refuse_url
 from summarykit.notices import logger
 from summarykit.reading.surface import LossSurface
 from summarykit.summary.record import SummaryRecord
@@ -50,7 +51,11 @@ class SummaryLandscape:
 
         Args:
             summary_dir: the directory that a training with ``collect_landscape`` wrote into.
+
+        Raises:
+            RemotePathError: it is a URL.
         """
+        refuse_url("summary_dir", summary_dir)
         self._directory = Path(summary_dir)
         self._checkpoints = self._directory / metadata.DIRECTORY
 

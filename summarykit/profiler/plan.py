@@ -11,6 +11,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
+from summarykit.local import refuse_url
 from summarykit.profiler.collectors import COLLECTORS, Collector
 from summarykit.profiler.keeping import KEEP
 from summarykit.profiler.scheduling import Schedule
@@ -43,6 +44,7 @@ class Plan:
         """
         if not isinstance(output_path, (str, os.PathLike)) or not os.fspath(output_path):
             raise TypeError(f"output_path: a path is needed, got {output_path!r}")
+        refuse_url("output_path", output_path)
         if schedule is not None and not isinstance(schedule, Schedule):
             raise TypeError(f"schedule: summarykit.schedule(...) or None is needed, got {schedule!r}")
         if keep not in KEEP:

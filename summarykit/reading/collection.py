@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from summarykit.local import refuse_url
 from summarykit.reading.files import run_directories
 from summarykit.reading.lineage_table import LineageTable, table_of
 from summarykit.reading.run import Run
@@ -19,6 +20,7 @@ def runs(base_dir: str | os.PathLike[str], *, raw: bool = False) -> Runs:
 
     Raises:
         FileNotFoundError: there is no such directory.
+        RemotePathError: it is a URL.
     """
     return Runs(base_dir, raw=raw)
 
@@ -33,6 +35,7 @@ class Runs(Tabular, Mapping[str, Run]):
     def __init__(self, base_dir: str | os.PathLike[str], *, raw: bool = False) -> None:
         self.base_dir = Path(base_dir)
         if not self.base_dir.is_dir():
+            refuse_url("base_dir", base_dir)
             raise FileNotFoundError(f"base_dir {os.fspath(base_dir)!r}: no such directory")
         found = run_directories(self.base_dir)
         self._runs = {path.relative_to(self.base_dir).as_posix(): Run(path, raw=raw) for path in found}

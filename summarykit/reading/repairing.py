@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
+from summarykit.local import refuse_url
 from summarykit.reading.report import FileReport, Report
 from summarykit.reading.verification import Progress, files_at, scan
 
@@ -44,8 +45,9 @@ def refuse_inside(source: Path, out: Path) -> None:
     """Refuse to write among the files that are read.
 
     Raises:
-        ValueError: ``out`` is ``source`` or below it.
+        ValueError: ``out`` is ``source`` or below it, or a URL.
     """
+    refuse_url("out_dir", out)
     if out.resolve().is_relative_to(source.resolve()):
         raise ValueError(f"out_dir {str(out)!r} is inside {str(source)!r}: give a directory outside of it")
 

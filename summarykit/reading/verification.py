@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from summarykit.local import refuse_url
 from summarykit.reading.files import run_directories, summary_files
 from summarykit.reading.report import FileReport, Report
 from summarykit.reading.scan import Scanner
@@ -34,9 +35,11 @@ def files_at(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     Raises:
         FileNotFoundError: there is no such path.
+        RemotePathError: it is a URL.
     """
     base = Path(path)
     if not base.exists():
+        refuse_url("path", path)
         raise FileNotFoundError(f"path {os.fspath(path)!r}: no such file or directory")
     directories = run_directories(base) if base.is_dir() else [base]
     return (file for directory in directories for file in summary_files(directory))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from summarykit.formats import FORMATS, names
+from summarykit.local import refuse_url
 
 ON_FULL = ("block", "drop")
 
@@ -68,7 +69,8 @@ class WriterOptions:
         Raises:
             OSError: it cannot be made, or nothing can be written there.
         """
-        self.directory.mkdir(parents=True, exist_ok=True)
+        if not self.directory.is_dir():    # often it is there
+            self.directory.mkdir(parents=True, exist_ok=True)
         if not os.access(self.directory, os.W_OK | os.X_OK):
             raise PermissionError(13, "the summary directory is not writable", str(self.directory))
 
@@ -78,15 +80,14 @@ def check_directory(argument: str, value: str | os.PathLike[str]) -> Path:
 
     Raises:
         TypeError: neither a str nor a path.
-        ValueError: blank, or a URL.
+        ValueError: blank, or a URL (a `RemotePathError`).
     """
     if not isinstance(value, (str, os.PathLike)):
         raise TypeError(f"{argument} must be a str or a path, got {value!r}")
     text = os.fspath(value)
     if not isinstance(text, str) or not text.strip() or "\0" in text:
         raise ValueError(f"{argument} {text!r} is not a directory's name")
-    if "://" in text:
-        raise ValueError(f"{argument} {text!r} is a URL: only local directories can be written")
+    refuse_url(argument, text)
     return Path(os.path.abspath(os.path.expanduser(text)))
 
 

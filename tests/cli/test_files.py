@@ -142,6 +142,15 @@ def test_the_output_must_be_a_new_directory(cli, run_dir, tmp_path, command):
     assert [file.name for file in run_dir.iterdir()] == [only_file(run_dir).name]
 
 
+@pytest.mark.parametrize("command", [("repair",), ("convert", "--to", "mindspore"), ("export",)])
+def test_rm1_what_is_given_must_not_be_a_url(cli, run_dir, tmp_path, monkeypatch, command):
+    name, *options = command
+    monkeypatch.chdir(tmp_path)
+    cli(name, run_dir, "s3://bucket/x", *options).expect_error("'s3:/bucket/x' is a URL")
+    cli(name, "s3://bucket/x", tmp_path / "out", *options).expect_error("is a URL")
+    assert [file.name for file in tmp_path.iterdir()] == [run_dir.name]
+
+
 @pytest.mark.parametrize("command", [("repair",), ("convert", "--to", "mindspore")])
 def test_the_output_must_not_be_inside_the_input(cli, run_dir, command):
     name, *options = command
