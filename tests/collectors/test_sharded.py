@@ -15,6 +15,10 @@ def recorded(path, network, optimizer, turn):
     with Loop(network, optimizer, range(2), 1, SummaryCollector(path, 1, collect_specified_data=EVERYTHING)) as loop:
         for _ in loop.steps():
             turn()
+    return tags_of(path)
+
+
+def tags_of(path):
     tags = Run(path).tags()
     return {tag for kind in ("scalar", "histogram") for tag in tags[kind]}
 
@@ -52,14 +56,26 @@ def test_state_of_parameters_in_parts(tmp_path, caplog):
     assert len([message for message in caplog.messages if "optimizer state 'exp_avg' is sharded" in message]) == 1
 
 
-def test_fsdp_of_one_process_holds_everything(tmp_path):
-    torch = pytest.importorskip("torch")
-    distributed, fsdp = torch.distributed, pytest.importorskip("torch.distributed.fsdp")
-    distributed.init_process_group("gloo", store=distributed.FileStore(str(tmp_path / "store"), 1), rank=0, world_size=1)
-    try:
-        network = fsdp.FullyShardedDataParallel(torch.nn.Linear(4, 3), device_id=torch.device("cpu"), use_orig_params=True)
-        tags = recorded(tmp_path / "run", *training(torch, network))
-    finally:
-        distributed.destroy_process_group()
+WHOLE = """
+import os, sys, torch
+from torch.distributed import fsdp
+from summarykit import Loop, SummaryCollector
+torch.distributed.init_process_group("gloo", init_method="file://" + sys.argv[1], rank=0, world_size=1)
+network = fsdp.FullyShardedDataParallel(torch.nn.Linear(4, 3), device_id=torch.device("cpu"), use_orig_params=True)
+optimizer = torch.optim.Adam(network.parameters())
+everything = {"collect_gradient": True, "collect_update_ratio": True, "collect_optimizer_state": True}
+with Loop(network, optimizer, range(2), 1, SummaryCollector(sys.argv[2], 1, collect_specified_data=everything)) as loop:
+    for _ in loop.steps():
+        optimizer.zero_grad()
+        network(torch.ones(2, 4)).sum().backward()
+        optimizer.step()
+os._exit(0)    # gloo's thread and one that takes its group apart now and then wait for each other, for ever
+"""
+
+
+def test_fsdp_of_one_process_holds_everything(tmp_path, run_script):
+    pytest.importorskip("torch.distributed.fsdp")
+    run_script(WHOLE, tmp_path / "store", tmp_path / "run").expect_success()
+    tags = tags_of(tmp_path / "run")
     name = "_fsdp_wrapped_module.weight"
     assert {f"{name}/auto", f"{name}/gradient", f"{name}/update_ratio", "gradient_norm", "optimizer/exp_avg_norm"} <= tags
