@@ -24,6 +24,10 @@ class Names:
         found = self._numbers.get(entry)
         return self._add(entry) if found is None else found
 
+    def find(self, text: str, category: Category = Category.OTHER) -> int:
+        """The number of a text, -1 where it has none."""
+        return self._numbers.get((int(category), text), -1)
+
     def _add(self, entry: tuple[int, str]) -> int:
         with self._lock:
             if entry not in self._numbers:

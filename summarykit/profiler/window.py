@@ -25,7 +25,7 @@ from summarykit.profiler.tape import Tape
 from summarykit.profiler.ticker import Beat, Ticker
 from summarykit.profiler.timed import Timed, mark
 
-DRAIN = 1_000_000_000
+DRAIN = 2_000_000_000
 """Every so many ns what was recorded is written."""
 _DESCRIBE = 2    # with every second of these, what the collectors say of themselves
 
@@ -163,9 +163,9 @@ class Window:
         if self.warming:
             return
         self._store.drain()
-        self._drains += 1
         if self._drains % _DESCRIBE == 0:
             self._store.describe(self._told())
+        self._drains += 1
         if self._store.over and not self._full:
             self._full = True
             logger.warning("profiler: the window has reached its limit in %s: it holds what came before", self._store.over)

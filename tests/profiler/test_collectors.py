@@ -179,6 +179,59 @@ def test_of_a_deep_stack_the_innermost_frames_are_kept(monkeypatch, tmp_path):
     assert len(collector.site.tape.lists["stacks"]) == DEEPEST
 
 
+def lines_of(source: str):
+    """A thread that stops at each ``yield`` of these lines."""
+    space: dict[str, object] = {}
+    exec(compile(f"def made():\n{source}", f"<{hash(source)}>", "exec"), space)
+    return space["made"]()
+
+
+def test_ever_new_code_is_forgotten_and_told_all_the_same(monkeypatch, tmp_path):
+    monkeypatch.setattr("summarykit.profiler.collectors.stacks.REMEMBERED", 8)
+    threads = [lines_of("  yield 1\n  yield 2\n") for _ in range(50)]    # of the same text, so of the same names
+    collector = sampler(monkeypatch, tmp_path, lambda: thread.gi_frame)
+    for thread in threads:
+        for _ in thread:
+            collector.tick()
+        assert len(collector._known) + len(collector._names) <= 8 + 2
+        assert len(collector._codes) <= 8 + 1
+    told = seen(collector)
+    assert len(told) == 100
+    assert told == told[:2] * 50
+    assert len(collector.site.tape.lists["stacks"]) == 2
+
+
+def test_of_too_many_stacks_the_callers_are_kept_and_the_rest_is_counted_and_said(monkeypatch, tmp_path, caplog):
+    monkeypatch.setattr("summarykit.profiler.collectors.stacks.MOST", 6)
+    before = len(NAMES.entries)
+    threads = [lines_of(f"  yield {number}\n") for number in range(20)]
+
+    def called():
+        for thread in threads:
+            next(thread)
+            yield thread.gi_frame
+
+    collector, frames = Stacks(Site(Tape(), tmp_path, "rank_0", 1 << 20)), called()
+    for frame in frames:
+        collector._add((0, 1, collector._enter(frame)))
+    assert [bool(stack) for stack in seen(collector)] == [True] * 6 + [False] * 14
+    assert collector.described()["cut"] == 14
+    assert len(NAMES.entries) == before + 6
+    assert caplog.text.count("more than 6 callers in the stacks") == 1
+
+
+def test_what_was_cut_is_in_the_report(monkeypatch, tmp_path):
+    monkeypatch.setattr("summarykit.profiler.collectors.stacks.MOST", 1)
+    with Profiler(tmp_path, collectors=["stacks"]) as profiler:
+        collector = next(iter(profiler.windows[0]._running))
+        collector.tick()
+        profiler.windows[0]._ticker.end()
+        cut = collector._cut
+    (recording,) = recorded(profiler.windows[0].records)
+    assert recording.skipped == {"samples of too many stacks: of these only the callers are known": cut}
+    assert "samples of too many stacks" in str(profiler.analyse())
+
+
 def test_garbage_collections_are_spans(tmp_path):
     with Profiler(tmp_path, collectors=["gc"]) as profiler:
         gc.collect()

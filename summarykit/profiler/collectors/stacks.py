@@ -9,12 +9,17 @@ from time import perf_counter_ns
 from types import CodeType, FrameType
 from typing import Any
 
+from summarykit.notices import logger
 from summarykit.profiler.collectors.collector import Collector, Site
 from summarykit.profiler.names import NAMES
 from summarykit.profiler.recording import Category
 
 DEEPEST = 96
 """Frames of a stack that are kept: the innermost."""
+MOST = 100_000
+"""Callers and what they call, over all stacks of a window: about 20 MB. Of a stack that needs more, what the callers call is not told."""
+REMEMBERED = 20_000
+"""Stacks, and places in the code, that a look need not resolve again: up to 30 MB. When there are more all are forgotten."""
 
 SAMPLES = {"time": "int", "lane": "lane", "stack": "int"}
 
@@ -23,7 +28,7 @@ class Stacks(Collector):
     """Rows of ``samples`` (time, thread, number of the stack) and a list ``stacks``: number of the caller's stack or -1, innermost frame.
 
     A frame is named ``function (file:line)``. Code objects and lines are looked up once; a sample that was seen before costs one look
-    into a dictionary.
+    into a dictionary. A program that makes ever new code, or ever new stacks, does not fill the memory.
     """
 
     key = "stacks"
@@ -38,7 +43,7 @@ class Stacks(Collector):
         self._children: dict[tuple[int, int], int] = {}
         self._names: dict[tuple[int, int], int] = {}
         self._codes: dict[int, CodeType] = {}    # held, so that no other one gets its number
-        self._begun = self._ended = 0
+        self._begun = self._ended = self._cut = 0
 
     def start(self) -> None:
         """See ``Collector``."""
@@ -67,31 +72,49 @@ class Stacks(Collector):
 
     def _enter(self, innermost: FrameType) -> int:
         """Write the frames of a new stack that are not known as its callers, the outermost first: as it is now, it may have gone on."""
+        if len(self._known) + len(self._names) > REMEMBERED:
+            self._forget()
         frames = list(_frames(innermost))
         stack = -1
         for code, instruction in reversed(frames):
-            stack = self._child(stack, self._name(code, instruction))
+            caller, stack = stack, self._child(stack, self._name(code, instruction))
+            if stack < 0:
+                self._say_cut()
+                return caller
         self._known[tuple(number for code, instruction in frames for number in (id(code), instruction))] = stack
         return stack
 
+    def _forget(self) -> None:
+        """Let go of what can be looked up again; all at once, since numbers of code mean nothing without the code."""
+        for memory in (self._known, self._names, self._codes):
+            memory.clear()
+
+    def _say_cut(self) -> None:
+        if not self._cut:
+            logger.warning("profiler: more than %d callers in the stacks: what else they call is not told apart, and counted", MOST)
+        self._cut += 1
+
     def _name(self, code: CodeType, instruction: int) -> int:
+        """The number of a frame's name; -1 for a new one where there is no room for what it would be in."""
         self._codes[id(code)] = code
         found = self._names.get((id(code), instruction))
         if found is None:
-            found = self._names[id(code), instruction] = NAMES.number(_text(code, instruction), Category.PYTHON)
+            number = NAMES.number if len(self._stacks) < MOST else NAMES.find
+            found = self._names[id(code), instruction] = number(_text(code, instruction), Category.PYTHON)
         return found
 
     def _child(self, parent: int, name: int) -> int:
-        found = self._children.get((parent, name))
-        if found is None:
+        """The number of a stack; -1 where there is no room for a new one."""
+        found = self._children.get((parent, name), -1)
+        if found < 0 and len(self._stacks) < MOST:
             found = self._children[parent, name] = len(self._stacks)
             self._stacks.append((parent, name))
         return found
 
     def described(self) -> dict[str, Any]:
-        """See ``Collector``: what lay between two samples in fact, which come late, or more rarely where they cost too much."""
+        """See ``Collector``: what lay between two samples in fact, as looks come late or are made more rare, and how many were cut."""
         looked = (self._ended or perf_counter_ns()) - self._begun
-        return {"period_ns": max(looked // max(self.cost.calls, 1), int(self.period * 1e9))}
+        return {"period_ns": max(looked // max(self.cost.calls, 1), int(self.period * 1e9)), "cut": self._cut}
 
 
 def _frames(innermost: FrameType) -> Iterator[tuple[CodeType, int]]:

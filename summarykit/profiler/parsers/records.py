@@ -39,6 +39,8 @@ def parse(path: Path) -> list[Recording]:
     lost = meta.get("lost")
     if isinstance(lost, dict):
         frames.skipped.update({f"not written: {reason}": count for reason, count in lost.items() if type(count) is int})
+    if cut := frames.told("collected", "stacks", "cut", default=0):
+        frames.skipped["samples of too many stacks: of these only the callers are known"] += cut
     return [
         Recording(
             "summarykit",
