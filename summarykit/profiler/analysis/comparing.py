@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _SURE = 3.0
 _SMALLEST = 0.01
+_SHORT = 20
+"""Of fewer steps only the median counts."""
+_VERDICTS = {-1: "faster", 0: "no difference", 1: "slower"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +33,9 @@ class Comparison:
     Attributes:
         before: the report on the first.
         after: the report on the second.
-        steps: one row: ``before``, ``after``, ``change`` (ms, medians of the step times), ``relative``, ``verdict`` (``"faster"``,
-            ``"slower"``, ``"no difference"``, ``"unknown"``).
+        steps: one row, of the steps without the long ones at the beginning: ``before``, ``after``, ``change`` (ms; means, or medians where
+            only these are sure or there are fewer than 20 steps), ``relative``, ``median_before``, ``median_after``, ``verdict``
+            (``"faster"``, ``"slower"``, ``"no difference"``, ``"unknown"``).
         phases: ``phase``, and in ms a step ``before``, ``after``, ``change``.
         operators: ``name``, ``side``, and in ms a step ``before``, ``after``, ``change``; what changed most first.
         kept: what came of the advice on the first: ``rule``, ``promised`` and ``gained`` (ms a step), ``gone`` (bool: not given again).
@@ -63,34 +67,51 @@ def compare(before: Report, after: Report) -> Comparison:
     for name, report in (("before", before), ("after", after)):
         if not report.profiles:
             raise ValueError(f"{name}: a report on one recording or more is needed, this one is empty")
-    steps = _steps(before.last[0].steps["duration"], after.last[0].steps["duration"])
+    steps = _steps(before.last[0].usual["duration"], after.last[0].usual["duration"])
     gained = -float(steps["change"][0])
     return Comparison(before, after, steps, _phases(before, after), _operators(before, after), _kept(before.advice, after.advice, gained))
 
 
 def _steps(before: Floats, after: Floats) -> Table:
-    """By medians and their standard errors, which few long steps do not move."""
+    """What means say if they are sure, else what medians say if these are; where they contradict each other nothing is sure.
+
+    Means tell what a training gains: steps of a loader with workers take turns to be short and long, and the median is one of them. But few
+    long steps that have to do with nothing move a mean, and of a short recording they are all that it says.
+    """
+    names = ("before", "after", "change", "relative", "median_before", "median_after", "verdict")
     if not (len(before) and len(after)):
-        row: tuple[Any, ...] = (np.nan, np.nan, np.nan, np.nan, "unknown")
+        row: tuple[Any, ...] = (*[np.nan] * 6, "unknown")
     else:
-        first, second = float(np.median(before)), float(np.median(after))
-        error = sqrt(_error(before) ** 2 + _error(after) ** 2)
-        certain = abs(second - first) > max(_SURE * error, _SMALLEST * first)
-        verdict = ("faster" if second < first else "slower") if certain else "no difference"
-        row = (first, second, second - first, (second - first) / first, verdict)
-    names = ("before", "after", "change", "relative", "verdict")
+        medians = float(np.median(before)), float(np.median(after))
+        means = float(before.mean()), float(after.mean())
+        said = [(_sign(*medians, _error_of_median, before, after), *medians)]
+        if min(len(before), len(after)) >= _SHORT:
+            said.insert(0, (_sign(*means, _error_of_mean, before, after), *means))
+        sign, first, second = next((each for each in said if each[0]), said[0])
+        verdict = "no difference" if {-1, 1} <= {each[0] for each in said} else _VERDICTS[sign]
+        row = (first, second, second - first, (second - first) / first, *medians, verdict)
     return Table({name: np.array([value], object if isinstance(value, str) else float) for name, value in zip(names, row, strict=True)})
 
 
-def _error(values: Floats) -> float:
-    """Standard error of a median, from the spread of the middle half."""
+def _sign(first: float, second: float, error: Callable[[Floats], float], before: Floats, after: Floats) -> int:
+    """-1 or 1 where the second is less or more for sure, else 0."""
+    sure = abs(second - first) > max(_SURE * sqrt(error(before) ** 2 + error(after) ** 2), _SMALLEST * first)
+    return int(np.sign(second - first)) if sure else 0
+
+
+def _error_of_mean(values: Floats) -> float:
+    return float(values.std() / sqrt(len(values)))
+
+
+def _error_of_median(values: Floats) -> float:
+    """From the spread of the middle half."""
     low, high = np.percentile(values, (25, 75))
     return float(1.253 * (high - low) / 1.349 / sqrt(len(values)))
 
 
 def _phases(before: Report, after: Report) -> Table:
     names = (*SHOWN, "other")
-    first, second = (np.array([_mean(report.last[0].phases[name]) for name in names]) for report in (before, after))
+    first, second = (np.array([_mean(report.last[0].usual_phases[name]) for name in names]) for report in (before, after))
     return Table(phase=np.array(names, object), before=first, after=second, change=second - first)
 
 
@@ -131,13 +152,14 @@ def _plain(values: Any) -> list[Any]:
 
 
 def _lines(found: Comparison) -> Iterator[str]:
-    before, after, change, relative, verdict = (column[0] for column in found.steps.values())
+    before, after, change, relative, *medians, verdict = (column[0] for column in found.steps.values())
     yield f"before {cut(str(found.before.last[0].recording.path), 80)}"
     yield f"after  {cut(str(found.after.last[0].recording.path), 80)}"
     if verdict == "unknown":
         yield "\nstep times cannot be compared: one of them has no steps"
     else:
-        yield f"\nstep: {verdict}, {number(before)} ms before, {number(after)} ms after ({number(change)} ms, {share(relative)})"
+        median = f"; medians {' and '.join(map(number, medians))}" if medians != [before, after] else ""
+        yield f"\nstep: {verdict}, {number(before)} ms before, {number(after)} ms after ({number(change)} ms, {share(relative)}){median}"
         yield from _table("phases, ms a step", found.phases, ("phase",), 8)
     yield from _table("operators, ms a step", found.operators, ("name", "side"), 12)
     if found.kept.rows:

@@ -75,7 +75,15 @@ class Profile:
     @cached_property
     def usual(self) -> Table:
         """The steps without the long ones at the beginning."""
-        return Table({name: column[self.step_times.get("first", 0) :] for name, column in self.steps.items()})
+        return self._later(self.steps)
+
+    @property
+    def usual_phases(self) -> Table:
+        """The phases of these steps."""
+        return self._later(self.phases)
+
+    def _later(self, rows: Table) -> Table:
+        return Table({name: column[self.step_times.get("first", 0) :] for name, column in rows.items()})
 
     @property
     def traced(self) -> int:

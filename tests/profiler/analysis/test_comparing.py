@@ -43,6 +43,38 @@ def test_the_same_twice_is_no_difference(seed):
     assert compare(trained(20, seed), trained(20, seed + 100)).steps["verdict"][0] == "no difference"
 
 
+def lasting(lengths):
+    ends = np.cumsum(lengths)
+    steps = [(step, end - length, end) for step, (length, end) in enumerate(zip(lengths, ends, strict=True))]
+    return analyse(recording([("forward", Category.PHASE, 0, begin, end - begin) for _, begin, end in steps], steps))
+
+
+def test_steps_that_take_turns_to_be_short_and_long_count_as_their_mean():
+    """A loader with two workers has two batches at a time; the median step is a short or a long one."""
+    found = compare(lasting([20.0, 22.0] * 20), lasting([4.0, 14.0] * 20 + [4.0])).steps
+    assert found["verdict"][0] == "faster"
+    assert found["before"][0] == pytest.approx(21.0)
+    assert found["change"][0] == pytest.approx(-12.0, abs=0.2)
+    assert found["median_after"][0] == 4.0
+    assert "medians 21.0 and 4" in str(compare(lasting([20.0, 22.0] * 20), lasting([4.0, 14.0] * 20 + [4.0])))
+
+
+def test_one_long_step_hides_no_gain_and_makes_none():
+    usual, hiccup = [20.0, 21.0] * 20, [10.0, 11.0] * 20
+    hiccup[25] = 2000.0
+    found = compare(lasting(usual), lasting(hiccup))
+    assert found.steps["verdict"][0] == "faster"
+    assert found.steps["after"][0] == found.steps["median_after"][0] == 10.5
+    usual[25] = 2000.0
+    assert compare(lasting([20.0, 21.0] * 20), lasting(usual)).steps["verdict"][0] == "no difference"
+
+
+def test_where_means_and_medians_contradict_each_other_nothing_is_sure():
+    lengths = [8.0] * 31 + [1000.0] * 9
+    assert compare(lasting([12.0, 12.1] * 20), lasting([8.0] * 40)).steps["verdict"][0] == "faster"
+    assert compare(lasting([12.0, 12.1] * 20), lasting(lengths)).steps["verdict"][0] == "no difference"
+
+
 def test_recordings_without_steps_cannot_be_compared_and_say_so():
     empty = analyse(recording([("op", Category.HOST_OP, 0, 0, 1)]))
     found = compare(empty, empty)
