@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -77,11 +77,21 @@ class Later:
         """Whether `get` need not wait any more."""
         return False
 
+    def let_go(self) -> None:
+        """Nobody will get it: work that waits to be done for it need not be."""
+
     def __reduce__(self) -> Any:
         """Another process gets the values; they cannot be waited for here."""
         if not self.settled:
             raise TypeError("this value is not in host memory yet")
         return Typed.get, (self.get(),)
+
+
+def let_go(frozen: Iterable[Any]) -> None:
+    """Tell frozen values, of whatever kind, that nobody will get them."""
+    for each in frozen:
+        if isinstance(each, Later):
+            each.let_go()
 
 
 @dataclass(frozen=True, eq=False)

@@ -97,7 +97,7 @@ class Fenced(Later):
                     self._parameter = None
 
     def let_go(self) -> None:
-        """Nobody wants the copy any more: where the pump hangs, what waits for it must not take memory."""
+        """See `Later.let_go`; and where the pump hangs, what waits for it must not take memory."""
         self._copy, self._parameter = "it was let go of", None
 
     def get(self) -> Typed:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from summarykit.errors import RefusedValueError
-from summarykit.kinds.arrays import Frozen, freeze
+from summarykit.kinds.arrays import Frozen, freeze, let_go
 from summarykit.kinds.fence import FENCE
 from summarykit.landscape import metadata, weights
 from summarykit.landscape.metadata import TrainMetadata
@@ -128,8 +128,8 @@ class CheckpointSaver:
         if count * each > free:
             message = "landscape: %.2f GB of checkpoints are to be stored, and %s has %.2f GB left"
             self._notices.once("room", message, count * each / 1e9, self._directory, free / 1e9)
-        for value in self._network.state().values() if self._fence else ():
-            FENCE.hold(value)    # from the next optimizer step on the fence knows the parameters
+        if self._fence:
+            let_go(map(FENCE.hold, self._network.state().values()))    # from the next optimizer step on the fence knows the parameters
 
     def _snapshot(self, number: int) -> Snapshot:
         file = f"{self._name}_{number}_{self._told.settings.unit}.safetensors"

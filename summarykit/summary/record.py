@@ -10,6 +10,7 @@ from time import time
 from typing import Any
 
 from summarykit.kinds import KINDS
+from summarykit.kinds.arrays import let_go
 from summarykit.kinds.fence import FENCE
 from summarykit.summary.recorder import FENCED, Recorder
 from summarykit.summary.steps import integer
@@ -31,8 +32,9 @@ class _Pending(threading.local):
 
     def discard(self, plugin: str, name: str) -> bool:
         """Forget a value that is about to be replaced; True where there was one."""
-        replaced = self.snapshots.get(plugin, {}).pop(name, None) is not None
-        return (plugin == "scalar" and self.scalars.pop(name, None) is not None) or replaced
+        replaced = self.snapshots.get(plugin, {}).pop(name, None)
+        let_go([replaced])
+        return (plugin == "scalar" and self.scalars.pop(name, None) is not None) or replaced is not None
 
 
 class SummaryRecord(Recorder):
@@ -149,8 +151,10 @@ class SummaryRecord(Recorder):
             kept = self._pending.snapshots.get(plugin)
             if kept is not None:    # the first of its kind in this step takes the long way
                 held = FENCE.hold(value, self._lending)
-                if held is not None and kept.setdefault(name, held) is held:
-                    return
+                if held is not None:
+                    if kept.setdefault(name, held) is held:
+                        return
+                    value = held
         self._add(plugin, name, value, options)
 
     def record(self, step: int, train_network: object = None, plugin_filter: Callable[[str], bool] | None = None) -> bool:
@@ -176,9 +180,12 @@ class SummaryRecord(Recorder):
         scalars, snapshots, refused = pending.scalars, pending.snapshots, pending.refused
         if plugin_filter is not None:
             scalars = scalars if plugin_filter("scalar") else {}
-            snapshots = defaultdict(dict, {plugin: each for plugin, each in snapshots.items() if plugin_filter(plugin)})
+            wanted = {plugin: each for plugin, each in snapshots.items() if plugin_filter(plugin)}
+            for plugin in snapshots.keys() - wanted:
+                let_go(snapshots[plugin].values())
+            snapshots = defaultdict(dict, wanted)
         pending.scalars = {}
-        if snapshots or refused:
+        if pending.snapshots or refused:
             pending.snapshots, pending.refused = defaultdict(dict), 0
         batches = [batch(KINDS.get(plugin), each, step, now) for plugin, each in snapshots.items()] if snapshots else ()
         flat = flatten(scalars, scalars.values(), step, now)

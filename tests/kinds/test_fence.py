@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch")
 
 from summarykit.errors import RefusedValueError  # noqa: E402
 from summarykit.kinds import KINDS, fence  # noqa: E402
+from summarykit.kinds.arrays import freeze  # noqa: E402
 from summarykit.kinds.fence import FENCE, Fenced  # noqa: E402
 from summarykit.reading import Run  # noqa: E402
 from summarykit.summary import SummaryRecord  # noqa: E402
@@ -292,6 +293,27 @@ def test_what_finds_the_buffer_full_is_not_kept_while_the_pump_hangs(tmp_path, m
         assert sum(record.stats()["dropped"].values()) == 16
         assert len(FENCE.waiting) == 2    # the gradients of the two that found room
     assert not FENCE.waiting
+
+
+def test_what_a_filter_discards_or_a_later_value_replaces_is_not_copied(tmp_path, monkeypatch):
+    parameter, step = trained()
+    copies = []
+    monkeypatch.setattr(fence, "freeze", lambda value: copies.append(value.sum().item()) or freeze(value))
+    with SummaryRecord(tmp_path) as record:
+        with record._writer.desk.turns.lock:    # so that it is the step that makes the copies
+            record.add_value("tensor", "p", parameter)
+            record.add_value("histogram", "p", parameter)
+            record.add_value("histogram", "p", parameter)    # twice: the last wins
+            with torch.no_grad():
+                parameter.add_(1.0)
+            record.add_value("histogram", "p", parameter)
+            assert record.record(1, plugin_filter="histogram".__eq__)
+            step()
+            assert copies == [parameter.numel()]    # ones again, before the step
+        assert record.record(2)    # nothing of the first step is left
+    run = Run(tmp_path)
+    assert run.tags() == {"histogram": ["p"]}
+    assert [(point.step, point.value.max) for point in run.histograms("p")] == [(1, 1.0)]
 
 
 def test_a_gradient_that_was_written_again_is_told_of():

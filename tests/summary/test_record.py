@@ -132,12 +132,16 @@ def test_an_unknown_kind_is_refused_with_those_that_there_are(tmp_path):
         record.add_value("explainer", "a", 1.0)
 
 
-def test_a_filter_discards_what_it_rejects(tmp_path):
+def test_a_filter_discards_what_it_rejects(tmp_path, caplog):
     with SummaryRecord(tmp_path) as record:
         for step in (1, 2):
             record.add_value("scalar", "s", float(step))
             record.add_value("tensor", "t", np.array([step]))
             assert record.record(step, plugin_filter=lambda plugin, step=step: plugin == "scalar" or step == 2)
+        record.add_value("tensor", "t", np.array([3]))
+        assert record.record(3, plugin_filter="scalar".__eq__)
+        assert record.record(4)
+    assert not caplog.records
     run = Run(tmp_path)
     assert run.scalars("s").step.tolist() == [1, 2]
     assert [point.step for point in run.tensors("t")] == [2]
