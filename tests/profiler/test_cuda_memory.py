@@ -74,6 +74,37 @@ def test_the_advice_knows_of_it(tmp_path, cuda):
     assert "cuda_1/reserved" in str(report)
 
 
+def test_what_the_program_resets_takes_nothing_away(tmp_path, cuda):
+    with Profiler(tmp_path, collectors=["cuda_memory"]):
+        cuda.looks = -1    # as torch.cuda.reset_accumulated_memory_stats() does: the last look finds nothing
+    (recording,) = recorded(next(tmp_path.rglob("*.profile")))
+    assert (recording.tables["memory"]["bytes"] >= 0).all()
+
+
+def test_beside_the_real_torch_over_an_allocator_that_is_made_up(tmp_path, monkeypatch):
+    """PyTorch's own functions, from the calls of its library on: names of statistics are made by them."""
+    torch = pytest.importorskip("torch")
+    stat = {"current": 3, "peak": 5, "allocated": 9, "freed": 6}
+    pools = {"all": stat, "small_pool": stat, "large_pool": stat}
+    names = ("allocation", "segment", "active", "inactive_split")
+    arrays = {f"{name}{kind}": pools for name in names for kind in ("", "_bytes")} | {"allocated_bytes": pools, "reserved_bytes": pools}
+    found = {"num_alloc_retries": 2, "num_ooms": 0, "max_split_size": -1, **arrays}
+    monkeypatch.setattr(torch.cuda, "_initialized", True)
+    monkeypatch.setattr(torch.cuda, "_is_in_bad_fork", lambda: False)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(total_memory=80 * GB))
+    monkeypatch.setattr(torch._C, "_cuda_memoryStats", lambda device: found, raising=False)
+    with Profiler(tmp_path, collectors=["cuda_memory"]) as profiler:
+        profiler.step()
+    (recording,) = recorded(profiler.windows[0].records)
+    memory = recording.tables["memory"]
+    told = {name: set(memory[name].tolist()) for name in ("bytes", "allocated", "reserved")}
+    assert told == {"bytes": {0}, "allocated": {3}, "reserved": {3}}
+    counters = recording.tables["counters"]
+    last = dict(zip(counters["counter"].tolist(), counters["value"].tolist(), strict=True))
+    assert last == {"cuda_0/allocated_peak": 5.0, "cuda_0/reserved": 3.0, "cuda_0/retries": 2.0}
+
+
 def test_cuda_is_not_initialized_by_it(tmp_path, cuda):
     cuda.initialized = False
     with Profiler(tmp_path, collectors=["cuda_memory"]) as profiler:

@@ -22,8 +22,8 @@ class CudaMemory(Collector):
     """Rows of ``memory`` by ``torch.cuda.memory_stats``, and counters of each device that is used.
 
     ``memory`` has what is allocated and reserved at the moment, and ``bytes``: what was allocated since the last look. The counters are
-    ``cuda_<k>/allocated_peak``, the highest of the process so far, ``/reserved`` (bytes) and ``/retries``: how often the allocator found no
-    room and had to give back what it held. CUDA is never initialized by it.
+    ``cuda_<k>/allocated_peak``, the highest since the program began or reset it, ``/reserved`` (bytes) and ``/retries``: how often the
+    allocator found no room and had to give back what it held. CUDA is never initialized by it.
     """
 
     key = "cuda_memory"
@@ -48,7 +48,8 @@ class CudaMemory(Collector):
         """See ``Collector``."""
         for device, stats in _stats():
             now, total = perf_counter_ns(), stats["allocated_bytes.all.allocated"]
-            new = total - self._before.setdefault(device, total)
+            before = self._before.get(device, total)
+            new = total - before if total >= before else total    # the program may reset what is added up
             self._before[device] = total
             self._add((now, device, new, stats["allocated_bytes.all.current"], stats["reserved_bytes.all.current"]))
             for name, key in _COUNTERS.items():
