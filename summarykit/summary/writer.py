@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
@@ -99,6 +98,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         check_integer("rank", rank, 0)
         chosen = os.fspath(log_dir or logdir or default_directory(comment or ""))
         self.log_dir = _directory(chosen, rank)
+        self._base = str(check_directory("log_dir", chosen))    # the program may go elsewhere before there is a run below it
         self._arguments: dict[str, Any] = {
             "log_dir": chosen, "flush_secs": flush_secs, "filename_suffix": filename_suffix, "write_to_disk": write_to_disk,
             "formats": formats, "add_scalars_as": add_scalars_as, "max_file_size": max_file_size, "on_full": on_full,
@@ -108,7 +108,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         self._children: dict[str, SummaryWriter] = {}
         self._session: Mapping[str, Any] | None = None
         options = WriterOptions(
-            directory=check_directory("log_dir", self.log_dir),
+            directory=Path(_directory(self._base, rank)),
             prefix=f"events{filename_suffix or ''}",
             formats=formats if isinstance(formats, str) else tuple(formats),    # type: ignore[arg-type]  # refused by WriterOptions
             flush_secs=min(flush_secs, _LONGEST_PAUSE),
@@ -117,7 +117,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         )
         if write_to_disk:
             options.make_directory()
-        self._earlier = EarlierRuns(chosen, options.resume)
+        self._earlier = EarlierRuns(self._base, options.resume)
         super().__init__((Writer if write_to_disk else Nowhere)(options))
 
     def get_logdir(self) -> str:
@@ -230,6 +230,8 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         Raises:
             OSError: the file cannot be written.
         """
+        import json  # most jobs export nothing
+
         self.flush()
         Path(path).write_text(json.dumps(scalars_of(self.stats()["files"], self.log_dir), allow_nan=False))
 
@@ -243,7 +245,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
     def _child(self, name: str) -> SummaryWriter:
         """The writer of a run below this one."""
         if name not in self._children:
-            directory = os.path.join(self._arguments["log_dir"], name)
+            directory = os.path.join(self._base, name)
             resume = self._earlier.resume(_directory(directory, self._arguments["rank"]))
             self._children[name] = type(self)(**{**self._arguments, "log_dir": directory, "resume": resume})
         return self._children[name]

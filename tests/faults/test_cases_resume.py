@@ -137,6 +137,21 @@ def test_rs1_curves_in_runs_of_their_own_are_resumed_with_their_writer(rank, tmp
     assert [events.purges(path) for path in events.files(tmp_path / "loss_new", "tensorboard")] == [[events.LAST_STEP]]
 
 
+def test_rs1_such_runs_are_found_again_by_a_relative_path_and_after_a_change_of_directory(tmp_path, monkeypatch):
+    record_curves(tmp_path / "run", range(10), 1.0)
+    (tmp_path / "elsewhere").mkdir()
+    for home, name in ((None, "run"), (tmp_path, "~/run")):
+        monkeypatch.chdir(tmp_path)
+        if home:
+            monkeypatch.setenv("HOME", str(home))
+        with SummaryWriter(name, add_scalars_as="runs", purge_step=5) as writer:
+            monkeypatch.chdir("elsewhere")
+            writer.add_scalars("loss", {"a" if home else "b": 2.0}, 5)
+    for key in "ab":
+        assert resolved(tmp_path / f"run/loss_{key}") == [(step, 1.0) for step in range(5)] + [(5, 2.0)]
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
 @pytest.mark.parametrize("first", ["parent", "child", "copy"])
 def test_fk1_a_curve_is_resumed_by_whichever_process_comes_first(first, run_script, tmp_path):
     """A second beginning would hide what the first process has recorded since."""
