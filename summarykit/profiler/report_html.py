@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summarykit import __version__
+from summarykit.profiler.frames import SUFFIX
+from summarykit.profiler.report_ranks import ranks
 from summarykit.profiler.sheet import adds_up, cut, number, share, short_file, size, unit
 from summarykit.profiler.timeline_svg import COLOURS, PHASES, picture
 from summarykit.shapes import Array
@@ -27,7 +29,7 @@ _ROWS, _LONG = 25, 60
 def page(report: Report) -> str:
     """The page as text, in ASCII."""
     form = Path(__file__).with_name("report.html").read_text(encoding="ascii")
-    title = f"profile of {report.recordings[0].path.name}" if report.profiles else "profile"
+    title = f"profile of {_title(report.last[0].recording.path)}" if report.profiles else "profile"
     parts = {
         "@TITLE@": html.escape(title),
         "@NOTE@": f"{time.strftime('%Y-%m-%d %H:%M')}, summarykit {__version__}",
@@ -40,7 +42,7 @@ def page(report: Report) -> str:
 def _body(report: Report) -> Iterator[str]:
     yield _section("Advice", _advice(report))
     if len(report.last) > 1:
-        yield _section("Ranks", _table(report.stragglers) or "<p>no collectives that every rank took part in</p>")
+        yield _section("Ranks, ms a step", _ranks(report))
     for profile in report.profiles:
         several = f" ({_name(report, profile)})" if len(report.profiles) > 1 else ""
         yield _section(f"Steps{several}", _steps(profile))
@@ -48,6 +50,19 @@ def _body(report: Report) -> Iterator[str]:
         yield from _tables(profile, several)
     yield _section("What the profiler itself took, ms", _table(report.costs))
     yield _section("Not read", ", ".join(f"{count:,} {html.escape(reason)}" for reason, count in report.skipped.most_common()))
+
+
+def _title(path: Path) -> str:
+    """The end of a path: that of one of our windows with the directory of the training."""
+    return str(Path(*path.parts[-4:]) if path.suffix == SUFFIX else Path(*path.parts[-2:]))
+
+
+def _ranks(report: Report) -> str:
+    header, rows = ranks(report)
+    note = "" if report.stragglers.rows else "<p>No collectives that every rank took part in: who waits for whom is not known.</p>"
+    head = "".join(f"<th>{title.lstrip('<')}" for title in header)
+    cells = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows)
+    return (f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>" if rows else "") + note
 
 
 def _name(report: Report, profile: Profile) -> str:
@@ -102,10 +117,12 @@ def _steps(profile: Profile) -> str:
     times = profile.step_times
     if not times["count"]:
         return ""
-    figures = ", ".join(f"{name} {number(times[name])}" for name in ("median", "mean", "p90", "p99", "min", "max"))
+    names = ("median", "mean", "p90", "p99", "min", "max")
+    figures = ", ".join(f"{name} {number(times[name])}" for name in names) if times["count"] > 1 else number(times["mean"])
+    count = f"{times['count']:,} steps" if times["count"] > 1 else "1 step"
     found = profile.input
     wait = f"Input: {found['verdict']} ({share(found['share'])} of the step time)."
-    return f"<p>{times['count']:,} steps, ms: {figures}. {wait}</p>{_stacked(profile)}{_means(profile)}"
+    return f"<p>{count}, ms: {figures}. {wait}</p>{_stacked(profile)}{_means(profile)}"
 
 
 def _means(profile: Profile) -> str:
@@ -150,10 +167,10 @@ def _chosen(table: Table, rows: Array) -> Table:
 
 
 def _table(table: Table, without: Sequence[str] | set[str] = ()) -> str:
-    """A table of at most some rows."""
+    """A table of at most some rows, without the columns in which nothing is."""
     if not table.rows:
         return ""
-    names = [name for name in table if name not in without]
+    names = [name for name in table if name not in without and _filled(table[name])]
     head = "".join(f"<th{_side(table[name])}>{html.escape(name.replace('_', ' '))}" for name in names)
     rows = ["".join(f"<td{_side(table[name])}>{_cell(name, table[name][row])}" for name in names) for row in range(min(table.rows, _ROWS))]
     more = f"<p class=note>{table.rows - _ROWS:,} more rows</p>" if table.rows > _ROWS else ""
@@ -173,8 +190,15 @@ def _spelled(counters: Table) -> Table:
     return type(counters)(counters | spelled)
 
 
+def _filled(column: Array) -> bool:
+    """Whether a column says something: numbers that are no figures (of ranks, of devices) always do."""
+    return bool(np.nan_to_num(column).any() if column.dtype.kind == "f" else column.dtype.kind in "iu" or column.any())
+
+
 def _side(column: Array) -> str:
-    return " class=l" if column.dtype == object else ""
+    """Texts are on the left, also beside figures that carry their unit on the right."""
+    texts = column.dtype == object and not all(str(cell)[:1].isdigit() for cell in column if cell != "")
+    return " class=l" if texts else ""
 
 
 def _cell(name: str, value: object) -> str:
@@ -184,6 +208,10 @@ def _cell(name: str, value: object) -> str:
         return size(value)
     if isinstance(value, float | np.floating):
         return number(float(value))
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else ""
+    if name == "type":
+        return html.escape(str(value).replace("_", " "))
     text = f"{value:,}" if isinstance(value, int | np.integer) and name == "count" else str(value)
     text = short_file(text) if name == "file" else text
     return html.escape(text) if len(text) < _LONG else f'<span title="{html.escape(text)}">{html.escape(cut(text, _LONG))}</span>'

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summarykit.profiler.analysis.phases import SHOWN
+from summarykit.profiler.report_ranks import phase_mean, ranks
 from summarykit.profiler.sheet import adds_up, bar, cut, number, share, sheet, short_file, size, spread, unit, wrapped
 
 if TYPE_CHECKING:
@@ -42,8 +43,10 @@ def _steps(profile: Profile) -> Iterator[str]:
         yield f"\nno steps; {number((end - start) / 1e6)} ms recorded, {spans:,} spans" if spans else "\nno steps"
         return
     numbers = profile.steps["step"]
-    which = f"{times['count']:,} steps ({numbers[0]} to {numbers[-1]})" if times["count"] > 1 else f"1 step ({numbers[0]})"
-    yield f"\n{which}, ms a step"
+    if times["count"] == 1:
+        yield f"\n1 step ({numbers[0]}): {number(times['mean'])} ms"
+        return
+    yield f"\n{times['count']:,} steps ({numbers[0]} to {numbers[-1]}), ms a step"
     names = ("median", "mean", "p90", "p99", "min", "max")
     yield from sheet([*names, "IQR/median"], [[*(number(times[name]) for name in names), spread(times["spread"])]])
     if times["first"]:
@@ -109,8 +112,9 @@ def _devices(profile: Profile) -> Iterator[str]:
         yield f"  only {profile.seen:,} of {profile.steps.rows:,} steps have something recorded of a device: the others count as idle"
     causes = profile.idle
     for row in np.argsort(-causes["time"], kind="stable")[:_GAPS].tolist():
-        told = _CAUSES[causes["cause"][row]]
-        yield f"  stream {causes['stream'][row]}: {number(causes['time'][row])} ms in {causes['count'][row]:,} gaps {told}"
+        count, told = causes["count"][row], _CAUSES[causes["cause"][row]]
+        gaps = f"{count:,} gaps" if count > 1 else "1 gap"
+        yield f"  stream {causes['stream'][row]}: {number(causes['time'][row])} ms in {gaps} {told}"
 
 
 _CAUSES = {
@@ -207,28 +211,16 @@ def _windows(report: Report) -> Iterator[str]:
         rows = []
         for profile in here[:-1]:
             times = profile.step_times
-            figures = [number(times.get("median", float("nan"))), number(_mean(profile, "data wait"))]
+            figures = [number(times.get("median", float("nan"))), number(phase_mean(profile, "data wait"))]
             rows.append([cut(str(profile.recording.path), 72), f"{times['count']:,}", *figures])
         yield from sheet(["<", "steps", "median", "data wait"], rows)
 
 
 def _ranks(report: Report) -> Iterator[str]:
-    if len(report.last) < 2 or not any(profile.steps.rows for profile in report.last):
-        return
-    yield "\nranks, ms a step"
-    late = report.stragglers
-    rows = []
-    for place, profile in enumerate(report.last):
-        mean = profile.step_times.get("mean", float("nan"))
-        wait, communication = (_mean(profile, name) for name in ("data wait", "communication"))
-        told = [share(late["last"][place]), number(late["lateness"][place])] if late.rows else []
-        named = "<- the others wait for it" if late.rows and late["straggler"][place] else ""
-        rows.append([str(profile.recording.rank), number(mean), number(wait), number(communication), *told, named])
-    yield from sheet(["rank", "step", "data wait", "communication", *(["last to come", "late by"] if late.rows else []), "<"], rows)
-
-
-def _mean(profile: Profile, phase: str) -> float:
-    return float(profile.phases[phase].mean()) if profile.steps.rows else float("nan")
+    header, rows = ranks(report)
+    if rows:
+        yield "\nranks, ms a step"
+        yield from sheet(header, rows)
 
 
 def _advice(report: Report) -> Iterator[str]:

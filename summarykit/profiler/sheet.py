@@ -11,15 +11,18 @@ _GAP = "  "
 
 
 def sheet(header: Sequence[str], rows: Iterable[Sequence[str]], indent: int = 2) -> list[str]:
-    """The lines of a table.
+    """The lines of a table, without the columns in which nothing is.
 
     Args:
         header: a title per column, of which none need be there; ``"<"`` before it puts the column to the left.
         rows: a text per column each.
         indent: blanks before each line.
     """
+    cells = [[_clean(cell) for cell in row] for row in rows]
+    filled = [place for place in range(len(header)) if not cells or any(row[place] for row in cells)]
+    header = [header[place] for place in filled]
     titles = [title.lstrip("<") for title in header]
-    found = [*([titles] if any(titles) else []), *([_clean(cell) for cell in row] for row in rows)]
+    found = [*([titles] if any(titles) else []), *([row[place] for place in filled] for row in cells)]
     widths = [max(map(len, column)) for column in zip(*found, strict=True)]
     left = [title.startswith("<") for title in header]
     lines = [
@@ -30,13 +33,15 @@ def sheet(header: Sequence[str], rows: Iterable[Sequence[str]], indent: int = 2)
 
 
 def number(value: float) -> str:
-    """About three digits, never an exponent: ``"0.031"``, ``"1.25"``, ``"69.4"``, ``"1,234"``; nothing for NaN."""
+    """About three digits, never an exponent: ``"0.031"``, ``"1.25"``, ``"69.4"``, ``"1,234"``, ``"<0.001"``; nothing for NaN."""
     if not math.isfinite(value):
         return ""
     size = abs(value)
     if size >= 99.95:
         return f"{value:,.0f}"
-    decimals = 1 if size >= 9.995 else 2 if size >= 0.9995 else 3 if size >= 0.0009995 else 6
+    if 0 < size < 0.0005:
+        return "<0.001" if value > 0 else ">-0.001"
+    decimals = 1 if size >= 9.995 else 2 if size >= 0.9995 else 3
     return f"{value:.{decimals}f}" if value else "0"
 
 
@@ -64,9 +69,11 @@ def unit(counter: str) -> Callable[[float], str]:
     name = counter.rpartition("/")[2]
     if name.startswith(("memory", "read", "written", "bytes", "allocated", "reserved")):
         return size
-    if name.startswith("switches"):
-        return "{:,.0f}".format
-    return _percent if re.fullmatch(r"cpu(_\d+)?|utilization", name) else number
+    return _percent if re.fullmatch(r"cpu(_\d+)?|utilization", name) else _count
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}" if value.is_integer() else number(value)
 
 
 def _percent(value: float) -> str:

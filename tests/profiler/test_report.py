@@ -93,6 +93,30 @@ def test_a_picture_has_at_most_a_box_a_pixel():
     assert page.count("<rect") <= 1100
 
 
+def test_ranks_are_beside_each_other_in_the_text_and_on_the_page():
+    def one(rank: int, late: float):
+        spans, steps, reached = [], [], []
+        for step in range(20):
+            begin = step * 100.0
+            spans.append(("data wait", Category.PHASE, 0, begin, 10 + late))
+            steps.append((step, begin, begin + 100))
+            reached.append((step, begin + 50 + late))
+        sequence, start = zip(*reached, strict=True)
+        ns = (np.array(start) * 1e6).astype(np.int64)
+        end = ((np.array(sequence) * 100 + 95) * 1e6).astype(np.int64)
+        told = Table(
+            sequence=np.array(sequence), group=np.zeros(20, np.int64), operation=np.array(["all_reduce"] * 20, object), start=ns, end=end,
+        )  # fmt: skip
+        found = recording(spans, steps, tables={"collectives": told})
+        found.rank, found.world_size = rank, 2
+        return found
+
+    report = analyse([one(0, 0.0), one(1, 30.0)])
+    assert re.search(r"\n     1   100       40.0 +0 +100.0%     30.0  <- the others wait for it\n", str(report))
+    page = report.to_html().partition("Ranks")[2].partition("</table>")[0]
+    assert re.findall("<td>([^<]*)", page.rpartition("<tr>")[2]) == ["1", "100", "40.0", "0", "100.0%", "30.0", "&lt;- the others wait for it"]
+
+
 def test_figures_have_units_and_sums_have_no_mean():
     counters = {"process/cpu": (40.0, 60.0), "process/memory": (2e6, 4e6), "process/threads": (3.0, 5.0), "process/written": (1e3, 9e3)}
     counters["process/switches_voluntary"] = (7.0, 1234.0)
@@ -103,12 +127,12 @@ def test_figures_have_units_and_sums_have_no_mean():
     told = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line.startswith("  process/")}
     assert told["process/cpu"][::5] == ["50.0%", "60.0%"]
     assert told["process/memory"][:2] == ["3.0", "MB"]
-    assert told["process/threads"][0] == "4.00"
+    assert told["process/threads"][0] == "4"
     assert told["process/written"] == ["9.0", "kB"]
     assert told["process/switches_voluntary"] == ["1,234"]
     page = report.to_html().partition("Meanwhile")[2]
     (written,) = re.findall("process/written(.*?)</tr>", page)
-    assert re.findall("<td[^>]*>([^<]*)", written) == ["2", "", "", "", "", "", "9.0 kB", "0.0%"]
+    assert re.findall("<td[^>]*>([^<]*)", written) == ["2", "", "", "", "", "", "9.0 kB"]
 
 
 def test_of_many_changes_the_largest_are_told():
@@ -176,8 +200,8 @@ def test_healthy_steps_have_nothing_to_gain():
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        *[(0, "0"), (1234.5, "1,234"), (69.42, "69.4"), (1.254, "1.25"), (0.0312, "0.031"), (0.00002, "0.000020"), (-1234, "-1,234")],
-        (float("nan"), ""),
+        *[(0, "0"), (1234.5, "1,234"), (69.42, "69.4"), (1.254, "1.25"), (0.0312, "0.031"), (0.00096, "0.001"), (-1234, "-1,234")],
+        *[(0.00002, "<0.001"), (-0.00002, ">-0.001"), (float("nan"), "")],
     ],
 )
 def test_numbers_are_short(value, told):
@@ -188,6 +212,7 @@ def test_texts_are_aligned_and_cut():
     assert sheet(["<name", "ms"], [["a", "1"], ["long one", "22"]], indent=1) == [" name      ms", " a          1", " long one  22"]
     assert sheet(["<", ""], [["a", "1"]]) == ["  a  1"]
     assert sheet(["<name"], []) == ["  name"]
+    assert sheet(["<name", "empty", "ms"], [["a", "", "1"], ["b", "", ""]]) == ["  name  ms", "  a      1", "  b"]
     assert cut("x" * 100, 11) == "xxxxx…xxxxx"
     assert cut("a\nb", 11) == "a\\nb"
     assert [bar(share, 4) for share in (0, 0.001, 0.5, 1, 7, float("nan"))] == ["", "▏", "██", "████", "████", ""]

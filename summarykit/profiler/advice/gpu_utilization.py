@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from summarykit.profiler.advice.advice import Advice
 from summarykit.profiler.analysis.profile import Profile
 from summarykit.profiler.analysis.report import Report
+from summarykit.profiler.sheet import number
 
 _LEAST = 0.5
 
@@ -26,7 +27,7 @@ def _advice(profile: Profile, device: int, use: float, span: float, late: float)
     return Advice(
         rule="gpu_utilization",
         title=f"device {device} is busy {use:.1%} of the time",
-        evidence=f"one of its streams waits for the host {late:,.3f} ms of {span:,.3f} ms",
+        evidence=f"one of its streams waits for the host {number(late)} ms of {number(span)} ms",
         change="larger batches; fewer, larger kernels (torch.compile, CUDA graphs, fused optimizers); no .item() or print of device values "
         "in the loop; look at data wait first",
         check="utilization above 50 %",

@@ -13,6 +13,7 @@ from summarykit.shapes import Array, Ints
 
 _PLACE = re.compile(r"\$?(?P<file>[^():]+?)[:(](?P<line>\d+)\)?:?\s*(?P<function>.*)$")
 _SAMPLED = re.compile(r"(?P<function>.*) \((?P<file>.*):(?P<line>\d+)\)$")
+_UNPLACED = re.compile(r"^\$(<unknown> )?")    # as JAX writes what has no file
 _BUILT_IN = re.compile(r"<?(?P<function>built-in (?:method|function) [^\s>]+)(?: of .* at 0x[0-9a-f]+)?>?$")
 _OURS = re.compile(r"summarykit[\\/](profiler|training)[\\/]")
 _WORK = re.compile(r"summarykit[\\/]profiler[\\/](collectors[\\/](kineto|jax|bounded)|window|controller|profiler)\.py")
@@ -112,4 +113,4 @@ def _place(name: str) -> tuple[str, str, int]:
     They are ``"file.py(12): function"``, ``"$file.py:12 function"`` and ``"function (file.py:12)"``.
     """
     found = _SAMPLED.match(name) or _PLACE.match(name)
-    return (found["function"] or name, found["file"], int(found["line"])) if found else (name, "", 0)
+    return (found["function"] or name, found["file"], int(found["line"])) if found else (_UNPLACED.sub("", name), "", 0)
