@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate, groupby
@@ -21,11 +22,11 @@ class Chunk:
 
     Attributes:
         data: the bytes, as buffers to be written in order.
-        ends: int64, where each record ends, counted from the start of ``data``, ascending.
+        ends: int64, of NumPy or (a few) of the standard library: where each record ends, counted from the start of ``data``, ascending.
     """
 
     data: list[Any]
-    ends: Ints
+    ends: Ints | array[int]
 
     @property
     def nbytes(self) -> int:
@@ -38,7 +39,7 @@ class Chunk:
             return self, EMPTY
         joined = memoryview(b"".join(self.data))
         cut = int(self.ends[records - 1]) if records else 0
-        return Chunk([joined[:cut]], self.ends[:records]), Chunk([joined[cut:]], self.ends[records:] - cut)
+        return Chunk([joined[:cut]], self.ends[:records]), Chunk([joined[cut:]], np.subtract(self.ends[records:], cut))
 
 
 def chunk(records: list[list[Any]]) -> Chunk:
@@ -57,9 +58,9 @@ def _joined(buffers: Iterable[Any]) -> Iterator[Any]:
             yield from run
 
 
-def running(sizes: list[int]) -> Ints:
+def running(sizes: list[int]) -> array[int]:
     """The running sums of few numbers: sooner done than by NumPy."""
-    return np.array(list(accumulate(sizes)), np.int64)
+    return array("q", accumulate(sizes))
 
 
 EMPTY = Chunk([], np.empty(0, np.int64))

@@ -22,6 +22,9 @@ _OF_HOSTS = frozenset(string.ascii_letters + string.digits + "-")
 _OF_AFFIXES = _OF_HOSTS | {"_", "."}
 _LARGEST_STAMP = 9_999_999_999
 
+USUAL = ("events", "_MS")
+"""Prefix and suffix of almost all files, which need no check."""
+
 
 @dataclass(frozen=True)
 class Stem:
@@ -86,7 +89,7 @@ def parse(name: str) -> FileName | None:
 
 def clean_host(host: str) -> str:
     """A machine's name in letters, digits and hyphens."""
-    cleaned = "".join(letter if letter in _OF_HOSTS else "-" for letter in host)
+    cleaned = host if _OF_HOSTS.issuperset(host) else "".join(letter if letter in _OF_HOSTS else "-" for letter in host)
     return cleaned.replace("tfevents", "tf-events") or "localhost"
 
 
@@ -110,7 +113,8 @@ def check_affixes(prefix: str, suffix: str) -> None:
             raise ValueError(f"{argument} {text!r}: only letters, digits, '_', '.' and '-' are allowed")
     if not prefix:
         raise ValueError("file_prefix '' is empty: give at least one character, such as 'events'")
-    _check_for_viewers(prefix, suffix)
+    if (prefix, suffix) != USUAL:
+        _check_for_viewers(prefix, suffix)
 
 
 def _check_for_viewers(prefix: str, suffix: str) -> None:

@@ -30,8 +30,11 @@ def records(number_fields: Sequence[int], tag: bytes, step: int, wall_time: floa
     """The framed record of one event for each of several formats."""
     before, after = _around_key(tag, step, wall_time, value)
     head = _header(len(before) + 1 + len(after))
-    payloads = [before + number_key(number_field) + after for number_field in number_fields]
-    return [head + each + _CHECKSUM.pack(crc.mask(crc.extend(0, each))) for each in payloads]
+    framed = []
+    for number_field in number_fields:
+        content = before + number_key(number_field) + after
+        framed.append(head + content + _CHECKSUM.pack(crc.mask(crc.extend(0, content))))
+    return framed
 
 
 @lru_cache(maxsize=16)

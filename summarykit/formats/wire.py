@@ -16,9 +16,13 @@ from summarykit.shapes import Array
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
+_ONE_BYTE = [bytes([number]) for number in range(0x80)]
+
 
 def varint(number: int) -> bytes:
     """An integer in ``[-2**63, 2**64)``; negative ones take ten bytes."""
+    if 0 <= number < 0x80:
+        return _ONE_BYTE[number]
     number &= 0xFFFFFFFFFFFFFFFF
     out = bytearray()
     while number > 0x7F:

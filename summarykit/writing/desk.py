@@ -41,8 +41,7 @@ class Desk:
         self.direct = False
         self._stats = stats
         self._requests: deque[Request] = deque()
-        self._at_rest = False
-        self._rest_until = 0.0
+        self._at_rest, self._rest_until = True, monotonic() + _REST_SECS
 
     # --- for callers
 

@@ -36,6 +36,12 @@ def test_each_name_matches_its_viewer_and_no_other(prefix, suffix, stem):
     assert not for_mindinsight(theirs)
 
 
+def test_the_usual_names_would_pass_the_check_that_they_are_spared(monkeypatch):
+    prefix, suffix = names.USUAL
+    monkeypatch.setattr(names, "USUAL", None)
+    names.check_affixes(prefix, suffix)
+
+
 @given(STEMS)
 def test_a_name_comes_apart_again(stem):
     first, second = names.parse(names.mindspore("events", stem, "_MS")), names.parse(names.tensorboard("events", stem))
