@@ -89,23 +89,30 @@ def bin_values(values: Array, edges: Floats) -> Binned:
             and within the edges.
         edges: float64, strictly ascending, 2 to 129 of them.
     """
-    plan = _plan(edges) if values.size >= _FEW else None
+    if values.size < _FEW:
+        return _bin_few(values, edges)
+    plan = _plan(edges)
     counts = np.zeros(edges.size - 1, np.int64)
     total = squares = 0.0
-    with np.errstate(all="ignore"):
-        for start in range(0, values.size, BLOCK):
-            block = values[start : start + BLOCK]
-            sums = _sums(block)
-            total, squares = total + sums[0], squares + sums[1]
-            counts += _searched(block, edges) if plan is None else _scaled(block, edges, plan)
-        return Binned(counts, total if math.isfinite(total) else _far_sum(values), squares)
+    for start in range(0, values.size, BLOCK):
+        block = values[start : start + BLOCK]
+        sums = _sums(block)
+        total, squares = total + sums[0], squares + sums[1]
+        counts += _searched(block, edges) if plan is None else _scaled(block, edges, plan)
+    return Binned(counts, total if math.isfinite(total) else _far_sum(values), squares)
+
+
+def _bin_few(values: Array, edges: Floats) -> Binned:
+    """In as few calls of NumPy as there can be."""
+    wide = values.astype(np.float64)
+    total = float(np.add.reduce(wide))
+    return Binned(_searched(wide, edges), total if math.isfinite(total) else _far_sum(wide), float(wide.dot(wide)))
 
 
 def bin_weighted(values: Floats, times: Ints, edges: Floats) -> Binned:
     """Count few distinct finite values, each of which came so many ``times``."""
-    with np.errstate(all="ignore"):
-        counts = np.bincount(_search(values, edges), weights=times, minlength=edges.size - 1).astype(np.int64)
-        return Binned(counts, float((values * times).sum()), float((values * values * times).sum()))
+    counts = np.bincount(_search(values, edges), weights=times, minlength=edges.size - 1).astype(np.int64)
+    return Binned(counts, float((values * times).sum()), float((values * values * times).sum()))
 
 
 def _plan(edges: Floats) -> _Plan | None:
@@ -181,7 +188,8 @@ def _searched(block: Array, edges: Floats) -> Ints:
 
 
 def _search(values: Array, edges: Floats) -> Ints:
-    return np.minimum(np.searchsorted(edges, values, side="right") - 1, edges.size - 2)
+    """The bucket of each, of which the last is closed on the right: the outer edges are not looked at."""
+    return edges[1:-1].searchsorted(values, "right")
 
 
 def _sums(values: Array) -> tuple[float, float]:

@@ -119,6 +119,21 @@ def test_any_number_of_values_at_the_upper_end_is_counted_exactly(share, dtype):
 
 
 
+@given(st.floats(-1e300, 1e300), st.floats(-1e300, 1e300), st.integers(1, 90))
+@example(0.0, 5e-324, 90)
+def test_edges_are_those_of_linspace(one, other, bins):
+    low, high = sorted((one, other))
+    wanted = np.linspace(low, high, bins + 1)
+    if low < high and (np.diff(wanted) > 0).all():
+        assert bucket_edges(low, high, bins).tolist() == wanted.tolist()
+
+
+def test_sums_of_few_values_that_overflow_on_the_way():
+    found = histogram(np.array([1.5e308, 1.5e308, -1.5e308, -1.0e308]))
+    assert found.sum == pytest.approx(0.5e308)
+    assert found.sum_squares == np.inf
+
+
 @given(st.integers(0, 2**32 - 1), st.sampled_from([np.float32, np.float64]))
 def test_values_beside_the_edges_are_counted_exactly(seed, dtype):
     rng = np.random.default_rng(seed)
