@@ -46,7 +46,8 @@ class Collection:
         self._notices = notices
         self._begun = time.monotonic()
         self._schedule = Schedule(self._parts)
-        self._wakes = 0    # at earlier steps nothing is due, and most steps are such
+        self.wakes_at = 0
+        """At earlier steps nothing is due, and most steps are such."""
         self._asked = -1
         self._decided: list[Part] = []
         self._previous: Place | None = None
@@ -68,12 +69,12 @@ class Collection:
         self.step = params.get("cur_step_num") or 0
         self._total = _last_step(params)
         self._parts.ask("begin", params, self._sink)
-        self._schedule, self._wakes = Schedule(self._parts), 0
+        self._schedule, self.wakes_at = Schedule(self._parts), 0
         self.record.record(self.step)
 
     def step_begin(self, params: CallbackParams) -> None:
         """A step begins."""
-        if params["cur_step_num"] >= self._wakes and (due := self._due(params)):
+        if params["cur_step_num"] >= self.wakes_at and (due := self._due(params)):
             self._parts.ask("prepare", params, of=due)
 
     def step_end(self, params: CallbackParams) -> None:
@@ -85,7 +86,7 @@ class Collection:
             self._notice_jump(step)
         self.step, self._params = step, params
         self._reported, self._outputs = params.get("reported"), params.get("net_outputs")
-        if step >= self._wakes:
+        if step >= self.wakes_at:
             self._step_asked_about(params)
 
     def epoch_end(self, params: CallbackParams) -> None:
@@ -162,7 +163,7 @@ class Collection:
         """Collect what is due, and sleep until the rules may fire again, or the last step comes."""
         due, step = self._due(params), self.step
         self._previous = self._place(params)
-        self._wakes = self._schedule.wakes if self._total is None or self._total <= step else min(self._schedule.wakes, self._total)
+        self.wakes_at = self._schedule.wakes if self._total is None or self._total <= step else min(self._schedule.wakes, self._total)
         if due:
             self._collect(due, params)
 

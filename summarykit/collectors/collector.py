@@ -18,6 +18,7 @@ from summarykit.notices import Notices
 from summarykit.summary.record import SummaryRecord
 from summarykit.training.callback import Callback
 from summarykit.training.context import CallbackParams, RunContext
+from summarykit.training.triggers import NEVER
 from summarykit.writing.options import check_choice, check_directory, check_integer
 
 
@@ -150,6 +151,14 @@ class SummaryCollector(Callback):
     def part_types(cls) -> list[type[Part]]:
         """What may be collected; a subclass, of a framework perhaps, adds parts or puts others in their place."""
         return [PARTS.get(name) for name in PARTS]
+
+    @property
+    def wakes_at(self) -> int:
+        """See ``Callback``: the next step that may be collected; of a subclass that has hooks of its own for steps, every one."""
+        hooks = "on_train_step_begin", "on_train_step_end"
+        if self._depth == 0 or any(getattr(type(self), hook) is not getattr(SummaryCollector, hook) for hook in hooks):
+            return 0
+        return self._open.wakes_at if self._open else NEVER
 
     def stats(self) -> dict[str, Any]:
         """What became of the values of the current or last run, as ``SummaryRecord.stats`` tells it; empty before the first."""

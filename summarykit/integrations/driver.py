@@ -124,7 +124,8 @@ class Driver:
         if step is not None and step <= training.done:
             return
         if more:
-            self.params["reported"] = Deferred(self.params["reported"], more)
+            params = self.params
+            params["reported"] = Deferred(params["reported"], more)
         training.end_step(step)
 
     def report(self, values: Mapping[str, Any]) -> None:
@@ -135,7 +136,8 @@ class Driver:
         if phase := self._evaluation or self._training:
             if phase.in_step or self._evaluation:
                 phase.report(values)
-            else:
+            elif self._training:
+                self._training.catch_up()
                 with self.params.restored("reported"):
                     self.params["reported"] = values
                     self._callbacks.fire("on_train_report", self._context)
@@ -151,7 +153,9 @@ class Driver:
         """An evaluation begins, within the training or (then with the fields of ``train_begin``) on its own."""
         if self._evaluation:
             return
-        if not self._training:
+        if self._training:
+            self._training.catch_up()
+        else:
             self._context = RunContext(CallbackParams(cur_step_num=self.step) | self._fields(fields))
         # A stop that is requested of the training does not cut the evaluation short.
         self._evaluation = Evaluation(RunContext(self.params), self._callbacks, dataset)

@@ -34,6 +34,15 @@ class Callback:
             advice = " (frameworks take that of summarykit.integrations.<framework>)" if name.startswith("on_") else ""
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{advice}")
 
+    @property
+    def wakes_at(self) -> int:
+        """Until the step of this number it need not be called for steps: 0 where it wants every one.
+
+        Of those in between only the last one's end is told, before the next call of any hook. Where a training has several callbacks and
+        one of them wants every step, all are called.
+        """
+        return 0
+
     def __enter__(self) -> Any:
         return self
 

@@ -11,6 +11,7 @@ from typing import Any
 from summarykit.notices import Notices
 from summarykit.training.callback import HOOKS, Callback
 from summarykit.training.context import RunContext
+from summarykit.training.triggers import NEVER
 
 
 class CallbackList:
@@ -40,6 +41,11 @@ class CallbackList:
 
     def __iter__(self) -> Iterator[Callback]:
         return iter(self.callbacks)
+
+    @property
+    def wakes_at(self) -> int:
+        """Before this step none of them need be called for steps."""
+        return min([getattr(callback, "wakes_at", 0) for callback in self.callbacks], default=NEVER)
 
     def fire(self, hook: str, run_context: RunContext) -> None:
         """Call one hook (``"on_train_begin"`` …) of every callback that has it."""

@@ -170,7 +170,9 @@ class Loop:
         """
         if isinstance(self._phase, Evaluation):
             raise RuntimeError("evaluation() inside an evaluation")
-        if self._phase is None:
+        if isinstance(self._phase, Training):
+            self._phase.catch_up()
+        else:
             self._context = RunContext(self._fields())
         context = RunContext(self._context.original_args())  # a stop requested of the training does not cut the evaluation short
         with self._current(evaluation := Evaluation(context, self._callbacks, dataset)), evaluation.run():

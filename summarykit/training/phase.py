@@ -137,6 +137,8 @@ class Training(Phase):
         self.update_due = True
         self._accumulation = accumulation
         self._micro_done = 0
+        self._wakes_at = 0
+        self._untold: dict[str, Any] | None = None    # the step whose end the callbacks slept through
 
     @contextmanager
     def run(self) -> Iterator[None]:
@@ -149,6 +151,9 @@ class Training(Phase):
                 yield
             except GeneratorExit:
                 self.end()
+                raise
+            except BaseException:
+                self.catch_up()
                 raise
             self.end()
 
@@ -234,10 +239,38 @@ class Training(Phase):
             self._params.pop(field, None)
 
     def begin_step(self, batch: Any) -> None:
+        """See ``Phase``; callbacks that sleep are not called, and a step costs little."""
+        params, number = self._params, self.done + 1
+        params["reported"] = {}
+        params.pop("net_outputs", None)
+        params["cur_step_num"] = number
+        params["train_dataset_element"] = batch
+        self.in_step = True
+        if number >= self._wakes_at:
+            self._fire("step_begin")
+
+    def end_step(self, number: int | None = None) -> None:
         """See ``Phase``."""
-        self._params["reported"] = {}
-        self._params.pop("net_outputs", None)
-        super().begin_step(batch)
+        params = self._params
+        self.in_step = False
+        self.done = params["cur_step_num"] = done = self.done + 1 if number is None else number
+        if done < self._wakes_at:
+            self._untold = {"cur_step_num": done, "reported": params["reported"], "net_outputs": params.get("net_outputs")}
+        else:
+            self._fire("step_end")
+            self._wakes_at = self._callbacks.wakes_at
+
+    def catch_up(self) -> None:
+        """Tell callbacks that slept where training stands: that the last step has ended."""
+        untold, self._untold = self._untold, None
+        if untold:
+            with self._params.restored(*untold):
+                self._params.update(untold)
+                super()._fire("step_end")
+
+    def _fire(self, hook: str) -> None:
+        self.catch_up()
+        super()._fire(hook)
 
 
 class Evaluation(Phase):
