@@ -61,9 +61,10 @@ def picture(profile: Profile) -> str:
 
 
 def _window(profile: Profile) -> tuple[int, int]:
-    """Steps in the middle of those of which something is known; without steps everything, or of very many spans some in the middle."""
-    known = profile.split["other"] < profile.split["total"]
-    steps = Table({name: column[known] if known.any() else column for name, column in profile.steps.items()})
+    """Steps in the middle of the longest row of those of which something is known; without steps everything, or of very many spans some in the middle."""
+    known = np.flatnonzero(profile.split["other"] < profile.split["total"])
+    together = max(np.split(known, np.flatnonzero(np.diff(known) > 1) + 1), key=len)
+    steps = Table({name: column[together] if len(known) else column for name, column in profile.steps.items()})
     if not steps.rows:
         starts, ends = cut(profile.recording.spans, profile.window)
         return int(starts[len(starts) // 2]), int(ends[len(ends) // 2])

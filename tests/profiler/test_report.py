@@ -114,7 +114,8 @@ def test_ranks_are_beside_each_other_in_the_text_and_on_the_page():
     report = analyse([one(0, 0.0), one(1, 30.0)])
     assert re.search(r"\n     1   100       40.0 +0 +100.0%     30.0  <- the others wait for it\n", str(report))
     page = report.to_html().partition("Ranks")[2].partition("</table>")[0]
-    assert re.findall("<td>([^<]*)", page.rpartition("<tr>")[2]) == ["1", "100", "40.0", "0", "100.0%", "30.0", "&lt;- the others wait for it"]
+    cells = re.findall("<td>([^<]*)", page.rpartition("<tr>")[2])
+    assert cells == ["1", "100", "40.0", "0", "100.0%", "30.0", "&lt;- the others wait for it"]
 
 
 def test_figures_have_units_and_sums_have_no_mean():
@@ -153,6 +154,13 @@ def test_a_device_whose_log_ends_before_the_training_is_said():
     assert report.to_html().partition("Timeline")[2].partition("</svg>")[0].count(">kernel: ") == 3    # the steps that have some are drawn
     whole = analyse(recording(spans, [(step, step * 10, step * 10 + 10) for step in range(3)], lanes=(HOST, DEVICE)))
     assert "have something recorded" not in str(whole) + whole.to_html()
+
+
+def test_steps_that_are_drawn_follow_each_other():
+    """Of logs that some steps have and others not, the longest stretch without a hole is shown."""
+    spans = [("kernel", Category.KERNEL, 1, step * 10, 4) for step in (0, 1, 5, 6, 7, 9)]
+    report = analyse(recording(spans, [(step, step * 10, step * 10 + 10) for step in range(10)], lanes=(HOST, DEVICE)))
+    assert "30.000 ms" in report.to_html().partition("Timeline")[2]
 
 
 def test_steps_that_differ_a_hundredfold_are_spread_in_times():

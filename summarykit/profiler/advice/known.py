@@ -26,5 +26,6 @@ RULES: Registry[Rule] = Registry(
         "device_memory": "summarykit.profiler.advice.device_memory",
         "straggler": "summarykit.profiler.advice.straggler",
         "mindinsight": "summarykit.profiler.advice.mindinsight",
+        "cluster": "summarykit.profiler.advice.cluster",
     },
 )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from summarykit.profiler.advice.advice import Advice
+from summarykit.profiler.advice.evidence import cause, worth
 from summarykit.profiler.analysis.report import Report
 from summarykit.profiler.queries import NotRecordedError, Queries
 from summarykit.profiler.queries.pipeline import THRESHOLD
@@ -114,9 +115,11 @@ def proposal(queries: Queries) -> dict[str, Any]:
 
 
 def check(report: Report) -> Iterator[Advice]:
-    """The stages of a MindSpore dataset that are slow, as advice."""
+    """The stages of a MindSpore dataset that are slow, as advice, unless steps show that nobody waits for it."""
     for profile in report.profiles:
         if profile.recording.source not in MINDSPORE or "pipeline" not in profile.recording.tables:
+            continue
+        if profile.usual.rows and not worth(profile, cause(profile, "data wait")):
             continue
         queries = Queries(profile.recording)
         found = findings(queries)

@@ -83,6 +83,25 @@ def test_host_and_device_are_idle_together():
     assert "both_idle" not in advice_on(recording(busy, STEPS))
 
 
+def launched_late(rank: int, busy: float) -> Recording:
+    """A device that computes for so many ms of 100, since its kernels are launched late."""
+    spans = each_step(("cudaLaunchKernel", Category.RUNTIME, 0, 90 - busy, 1), ("gemm", Category.KERNEL, 1, 92 - busy, busy))
+    found = recording(spans, STEPS, correlation=[place // 2 for place in range(len(spans))])
+    found.rank, found.world_size = rank, 3
+    return found
+
+
+def test_of_devices_that_wait_for_their_hosts_the_idlest_speaks_for_all():
+    (alone,) = [advice for advice in analyse(launched_late(0, 20)).advice if advice.rule == "gpu_utilization"]
+    assert alone.title == "device 0 is busy 20.0% of the time"
+    assert "more like it" not in alone.evidence
+    report = analyse([launched_late(rank, busy) for rank, busy in enumerate((30, 10, 80))])
+    (told,) = [advice for advice in report.advice if advice.rule == "gpu_utilization"]
+    assert told.title == "device 0 of rank 1 is busy 10.0% of the time"
+    assert told.gain == pytest.approx(0.4)
+    assert told.evidence.endswith("; 1 more like it, busy up to 30.0%")
+
+
 def test_float64_on_a_device():
     spans = each_step(("void gemmk1_kernel<double, 256>", Category.KERNEL, 1, 0, 60), ("relu<float>", Category.KERNEL, 1, 60, 35))
     assert advice_on(recording(spans, STEPS))["float64"].gain_ms == pytest.approx(30)

@@ -159,6 +159,25 @@ def test_advice_on_ranks_of_2_3_1(data, told):
     assert mindinsight_cluster.proposal(Queries(data / "intermediate/cluster_propose").cluster) == told["cluster.proposal"]["result"]
 
 
+def test_advice_on_ranks_is_in_the_report(data):
+    report = analyse(data / "intermediate/cluster_propose")
+    found = [(advice.title, advice.evidence) for advice in report.advice if advice.rule == "cluster"]
+    assert found == [
+        ("rank 2 waits longest for its input", "2.43 ms between two steps, 22.2% more than the ranks on average"),
+        ("the link from rank 0 to rank 1 is slow", "SDMA: 74.3% below its kind on average"),
+        ("stages of the pipeline wait for each other", "receiving takes 25.8% of communication and computation"),
+        ("ranks of stage 1 communicate for long", "60.3% of communication and computation"),
+        ("stage 2 of the pipeline has most to compute", "50.9% more operations than the stages on average"),
+    ]
+
+
+def test_a_slow_stage_is_no_advice_where_no_step_waits_for_it(data):
+    waiting, busy = (analyse(data / folder) for folder in ("raw/JOB1", "intermediate/run_1"))
+    assert [advice.title for advice in mindinsight.check(waiting)] == ["slow stage of the dataset: TFReader_3/TFReader_2"]
+    assert "minddata_pipeline-general" in mindinsight.findings(Queries(busy.recordings[0]))
+    assert busy.advice == []
+
+
 def test_a_real_run_that_waits_for_its_map_is_told_so(shared):
     """The map of this run sleeps; its queue is empty while that of the generator in front of it fills."""
     report = analyse(shared / "data/profiler/minddata_ms2.10")
