@@ -6,6 +6,7 @@ import importlib
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_importing.acquire, after_in_parent=_importing.release, after_in_child=_importing.release)
 
 
+@cache
 def imported(module: str) -> Any:
     """Import a module when it is needed, in whatever thread that is."""
     with _importing:

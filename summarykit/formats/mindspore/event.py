@@ -8,7 +8,7 @@ import numpy as np
 
 from summarykit.formats import blobs, event, varints, wire
 from summarykit.registry import imported
-from summarykit.shapes import Blob, Graph, Histogram, Image, LossLandscape, Plugin, Point, Shape, Tensor
+from summarykit.shapes import Array, Blob, Graph, Histogram, Image, Ints, LossLandscape, Plugin, Point, Shape, Tensor
 
 IMAGE, TENSOR, HISTOGRAM, LOSS_LANDSCAPE = 4, 8, 9, 10
 SUM_SQUARES = 1002
@@ -20,6 +20,7 @@ _MOST = float(np.finfo(np.float64).max) / 2    # the difference of two values up
 _HEAD = np.dtype([
     ("field", "u1"), ("length", "u1"), ("left_key", "u1"), ("left", "<f8"), ("width_key", "u1"), ("width", "<f8"), ("count_key", "u1"),
 ])  # fmt: skip
+_SHORT = np.dtype([*_HEAD.descr, ("count", "u1")])    # with a count of one byte
 _KEYS = [wire.key(*each)[0] for each in ((1, wire.BYTES), (1, wire.FIXED64), (2, wire.FIXED64), (3, wire.VARINT))]
 
 
@@ -66,11 +67,12 @@ def histogram(shape: Histogram) -> bytes:
 def _buckets(shape: Histogram) -> bytes:
     """The buckets as rows of a matrix, each as long as the longest one; of a shorter count the end is left out."""
     counts = shape.counts.astype(np.uint64)
+    if counts.max(initial=0) < 0x80:    # as in histograms of few values
+        short = _filled(np.empty(len(counts), _SHORT), shape, 1)
+        short["count"] = counts
+        return short.tobytes()
     sizes = varints.sizes(counts)
-    heads = np.empty(len(counts), _HEAD)
-    heads["field"], heads["left_key"], heads["width_key"], heads["count_key"] = _KEYS
-    heads["length"] = _HEAD.itemsize - 2 + sizes
-    heads["left"], heads["width"] = shape.edges[:-1], np.diff(shape.edges)
+    heads = _filled(np.empty(len(counts), _HEAD), shape, sizes)
     numbers = varints.groups(counts, int(sizes.max(initial=1)))
     places = np.arange(numbers.shape[1])
     numbers |= (places < sizes[:, None] - 1) * np.uint8(0x80)
@@ -78,3 +80,10 @@ def _buckets(shape: Histogram) -> bytes:
     rows[:, : _HEAD.itemsize], rows[:, _HEAD.itemsize :] = heads.view(np.uint8).reshape(-1, _HEAD.itemsize), numbers
     return rows[np.arange(rows.shape[1]) < _HEAD.itemsize + sizes[:, None]].tobytes()
 
+
+def _filled(heads: Array, shape: Histogram, sizes: Ints | int) -> Array:
+    """Fill in all that stands before the counts, which take so many bytes."""
+    heads["field"], heads["left_key"], heads["width_key"], heads["count_key"] = _KEYS
+    heads["length"] = _HEAD.itemsize - 2 + sizes
+    heads["left"], heads["width"] = shape.edges[:-1], shape.edges[1:] - shape.edges[:-1]
+    return heads
