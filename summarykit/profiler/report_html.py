@@ -77,7 +77,8 @@ def _tables(profile: Profile, several: str) -> Iterator[str]:
         found = profile.operators
         chosen = found["side"] == side if found.rows else np.empty(0, np.bool_)
         yield _section(f"Operators of the {side}{part}, ms in all; share of self{several}", _table(_chosen(found, chosen), {"side"}))
-    yield _section(f"Input pipeline, ms an item{several}", _table(profile.pipeline))
+    counted = bool(np.any(profile.pipeline.get("items", ())))    # of MindData's stages only the queues are known
+    yield _section(f"Input pipeline, ms an item{several}", _table(profile.pipeline, () if counted else ("items",)))
     yield _section(f"Devices, ms{several}", _devices(profile))
     yield _section(f"Idle between kernels, ms{several}", _table(_longest_first(profile.idle)))
     yield _section(f"Python, ms in all{several}", _table(profile.python))
@@ -206,6 +207,8 @@ def _cell(name: str, value: object) -> str:
         return share(value)
     if name in ("peak", "last", "allocated", "growth") and isinstance(value, float):
         return size(value)
+    if name == "peak_step" and isinstance(value, float):
+        return f"{value:,.0f}" if value >= 0 else ""
     if isinstance(value, float | np.floating):
         return number(float(value))
     if isinstance(value, bool | np.bool_):

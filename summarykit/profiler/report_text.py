@@ -247,7 +247,7 @@ def _costs(report: Report) -> Iterator[str]:
             for row in range(found.rows)
             if found["calls"][row] or found["start"][row] + found["stop"][row] >= 0.01
         ]
-        yield from sheet(["<rank" if several else "<", "<", "calls", *names], rows, indent=2 if several else 0)
+        yield from sheet(["<rank", "<", "calls", *names], rows)
         yield from (f"  {text}" for text in found["limited"] if text)
 
 

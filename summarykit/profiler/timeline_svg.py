@@ -61,7 +61,10 @@ def picture(profile: Profile) -> str:
 
 
 def _window(profile: Profile) -> tuple[int, int]:
-    """Steps in the middle of the longest row of those of which something is known; without steps everything, or of very many spans some in the middle."""
+    """Some steps, in the middle of the longest row of those of which something is known.
+
+    Without steps it is everything, or of very many spans some in the middle.
+    """
     known = np.flatnonzero(profile.split["other"] < profile.split["total"])
     together = max(np.split(known, np.flatnonzero(np.diff(known) > 1) + 1), key=len)
     steps = Table({name: column[together] if len(known) else column for name, column in profile.steps.items()})

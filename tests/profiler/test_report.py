@@ -180,6 +180,20 @@ def test_of_stages_nobody_counted_no_count_is_told():
     assert row.split() == ["1", "Map", "2", "2.00", "8", "50.0%", "<-", "the", "slowest"]
 
 
+def test_what_is_not_known_is_left_out_of_the_page():
+    memory = Table(time=np.array([5]), device=np.array([0]), address=np.zeros(1), bytes=np.array([7e8]), allocated=np.array([7e8]))
+    page = analyse(recording(tables={"memory": memory})).to_html().partition("Memory, bytes")[2].partition("</table>")[0]
+    assert "700 MB" in page
+    assert "-1" not in page    # in no step
+
+
+def test_costs_are_in_line_with_what_is_above_them(report):
+    lines = str(report).splitlines()
+    place = next(number for number, line in enumerate(lines) if line.startswith("what the profiler itself took"))
+    assert [line[:3].isspace() for line in lines[place + 1 : place + 3]] == [True, False]
+    assert lines[place + 2].startswith("  system ")
+
+
 def test_nothing_recorded_is_said():
     empty = analyse([])
     assert "nothing was recorded" in empty.to_html()

@@ -25,12 +25,13 @@ _HAND_OVER, _MANY = 20, 100
 _LEAST = 3
 
 
-def computing(profile: Profile) -> float:
-    """Milliseconds of a usual step (the median) in which the host is not kept by anything else."""
+def computing(profile: Profile, since: Ints | None = None) -> float:
+    """Milliseconds of a usual step (the median), or of those that start at these ns, in which the host is not kept by anything else."""
     if not profile.usual.rows:
         return 0.0
     others = sum(sampled(profile, pattern)[0] for pattern in (WAITS, WRITES))
-    return max(float(np.median(profile.causes["other"])) - others, 0.0)
+    chosen = slice(None) if since is None else np.isin(profile.usual["start"], since)
+    return max(float(np.median(profile.causes["other"][chosen])) - others, 0.0)
 
 
 def fixed_costs(profile: Profile) -> tuple[float, float]:
@@ -44,8 +45,9 @@ def fixed_costs(profile: Profile) -> tuple[float, float]:
     step = np.searchsorted(steps["start"], spans.start[operators], side="right") - 1
     inside = scaled.hold(spans.start[operators]) & (step >= 0)
     calls, called = _calls(Nesting(spans, operators).self_time[inside], step[inside], steps.rows)
-    by_sample = np.maximum(scaled.within(steps["start"], steps["end"]) - called, 0)
-    fixed = max(computing(profile) - float(np.median(by_sample)) / 1e6, 0.0)
+    by_sample = float(np.median(np.maximum(scaled.within(steps["start"], steps["end"]) - called, 0))) / 1e6
+    there = computing(profile, steps["start"])    # other programs may have left these steps more or less of a processor than all
+    fixed = computing(profile) * max(1 - by_sample / there, 0.0) if there else 0.0
     count = float(np.median(calls))
     return fixed + min(_HAND_OVER * fixed / max(count, _MANY), cause(profile, "data wait")), count
 

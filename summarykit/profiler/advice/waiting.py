@@ -66,7 +66,8 @@ def _computing(profile: Profile) -> float:
 def told(profile: Profile) -> str:
     """The figures, and what is known of the cause."""
     wait, lost = profile.input, cause(profile, "data wait")
-    beside = f" in which nothing else goes on, of {number(wait['mean'])}" if lost < _ALL * wait["mean"] else ""
+    whole = float(profile.usual_phases["data wait"].mean())
+    beside = f" in which nothing else goes on, of {number(whole)}" if lost < _ALL * whole else ""
     figures = f"{number(lost)} ms a step{beside} (median {number(wait['median'])}, p99 {number(wait['p99'])})"
     first = f", the first time {number(wait['first'])}" if wait["first"] else ""
     return f"{figures}{first}{_stage(profile)}{_line(profile)}"

@@ -102,6 +102,13 @@ def test_of_devices_that_wait_for_their_hosts_the_idlest_speaks_for_all():
     assert told.evidence.endswith("; 1 more like it, busy up to 30.0%")
 
 
+def test_steps_whose_operators_are_not_known_may_be_slower():
+    """PyTorch's trace ends early; when other programs come later, that makes no batch too small."""
+    later = [(step, 1000 + (step - 10) * 300, 1300 + (step - 10) * 300) for step in range(10, 30)]
+    found = advice_on(recording(each_step(("aten::conv2d", Category.HOST_OP, 0, 0, 90)), [*STEPS, *later]))
+    assert "tiny_batches" not in found
+
+
 def test_float64_on_a_device():
     spans = each_step(("void gemmk1_kernel<double, 256>", Category.KERNEL, 1, 0, 60), ("relu<float>", Category.KERNEL, 1, 60, 35))
     assert advice_on(recording(spans, STEPS))["float64"].gain_ms == pytest.approx(30)
