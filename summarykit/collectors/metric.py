@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from summarykit.collectors.part import Part, Sink
-from summarykit.collectors.reported import flatten, is_array, values_of
+from summarykit.collectors.reported import at_hand, flatten, is_array, values_of
 from summarykit.training.context import CallbackParams
 
 
@@ -31,4 +31,4 @@ class Metric(Part):
         """Collect what an epoch or an evaluation reported."""
         for tag, value in flatten(values, prefix):
             if not is_array(value):
-                sink.add("text" if isinstance(value, str) else "scalar", tag, value)
+                sink.add("text" if isinstance(value, str) else "scalar", tag, at_hand(value))

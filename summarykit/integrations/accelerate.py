@@ -19,7 +19,7 @@ from typing import Any
 
 from accelerate.tracking import LOGGER_TYPE_TO_CLASS, GeneralTracker, on_main_process, register_tracker_class
 
-from summarykit.collectors.reported import flatten, is_array
+from summarykit.collectors.reported import at_hand, flatten, is_array
 from summarykit.integrations.torch import SummaryCollector, watch
 from summarykit.summary.writer import SummaryWriter
 
@@ -30,7 +30,7 @@ class SummaryTracker(GeneralTracker):
     """Writes what ``accelerator.log`` is given into ``<logging_dir>/<run_name>``; only the main process does.
 
     Numbers and tensors of one element are recorded as scalars, other arrays and tensors as tensors, texts as texts, nested mappings by
-    names joined with ``/``. Tensors are taken as they are: nothing waits for the device.
+    names joined with ``/``. Tensors on a device are taken as they are: nothing waits for it.
     """
 
     name = "summarykit"
@@ -75,7 +75,7 @@ class SummaryTracker(GeneralTracker):
             step: optimizer updates completed; None: 0.
             **kwargs: ``walltime``: seconds since the epoch.
         """
-        leaves = dict(flatten(values))
+        leaves = {tag: at_hand(value) for tag, value in flatten(values)}
         for tag in [tag for tag, value in leaves.items() if is_array(value)]:
             self._writing().add_tensor(tag, leaves.pop(tag), step, **kwargs)
         self._writing().add_scalars_dict(leaves, step, **kwargs)

@@ -249,3 +249,21 @@ def test_what_the_logger_is_given(tmp_path):
     logger.log_metrics({"later": 1.0}, 8)
     logger.finalize("failed")
     assert scalars(logger.log_dir)["later"] == {8: 1.0}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_hooks_that_do_nothing_are_not_called_and_those_of_a_subclass_are(tmp_path, package):
+    pytest.importorskip(PACKAGES[package])
+    theirs, ours = import_module(PACKAGES[package]), import_module(f"summarykit.integrations.{package}")
+    seen = []
+
+    class Looking(ours.SummaryCollector):
+        def on_after_backward(self, trainer, pl_module):
+            super().on_after_backward(trainer, pl_module)
+            seen.append(trainer.global_step)
+
+    collector = Looking(tmp_path / "summary", 1)
+    trainer(tmp_path, collector, package=theirs).fit(net(theirs), data())
+    assert seen == [*range(SAMPLES)]
+    assert collector.on_before_zero_grad is collector.on_before_backward is collector.on_before_optimizer_step is None
+    assert steps(tmp_path / "summary", "scalar", "loss") == [*range(1, SAMPLES + 1)]
