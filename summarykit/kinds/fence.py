@@ -19,14 +19,17 @@ import weakref
 from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
-from typing import Any
+from typing import Any, Protocol
 
 from summarykit.errors import RefusedValueError
 from summarykit.kinds.arrays import Later, Typed, freeze
 from summarykit.kinds.memory import NOBODY, Lending
 
+CHANGED = "the parameter changed before the next optimizer step, while its copy was to be made (use fence=False)"
+"""Why a parameter was not copied."""
 
-class _Seen(weakref.ref[Any]):
+
+class Seen(weakref.ref[Any]):
     """A tensor, and what it is as long as nobody replaces its storage.
 
     Attributes:
@@ -41,10 +44,23 @@ class _Seen(weakref.ref[Any]):
     shape: tuple[int, ...]
     nbytes: int
 
+    def copied(self, tensor: Any, version: int) -> Typed | str | None:
+        """Copy the tensor, which had that version when it was recorded; None if it has changed since, or why it cannot be copied."""
+        try:
+            copy = freeze(tensor) if self._is(tensor, version) else None
+            return copy if isinstance(copy, Typed) and self._is(tensor, version) else None
+        except Exception as error:  # noqa: BLE001  it would end the user's own optimizer.step(), or every turn of the pump
+            return "no memory is left for a copy" if isinstance(error, MemoryError) else str(error) or type(error).__name__
 
-def _seen(tensor: Any, forget: Callable[[Any], Any] | None = None) -> _Seen:
+    def _is(self, tensor: Any, version: int) -> bool:
+        if tensor.shape != self.shape:    # another view of its storage: that is noticed only here, and costs one value
+            self.address = -1    # so that the next call looks again
+        return bool(tensor._version == version and tensor.data_ptr() == self.address)
+
+
+def _seen(tensor: Any, forget: Callable[[Any], Any] | None = None) -> Seen:
     """Look at a tensor; when it is gone, ``forget`` is called."""
-    seen = _Seen(tensor, forget)
+    seen = Seen(tensor, forget)
     seen.address, seen.shape, seen.nbytes = tensor.data_ptr(), tensor.shape, tensor.numel() * tensor.element_size()
     return seen
 
@@ -54,18 +70,19 @@ class Fenced(Later):
 
     Attributes:
         nbytes: memory of the parameter, in bytes.
+        seen: what the parameter was when it was recorded.
     """
 
-    __slots__ = ("_copy", "_lending", "_parameter", "_seen", "_version", "nbytes")
+    __slots__ = ("_copy", "_lending", "_parameter", "_version", "nbytes", "seen")
 
     lasting = False
     nbytes: int
     _copy: Typed | str    # or why there is none
 
-    def __init__(self, parameter: Any, seen: _Seen, lending: Lending) -> None:
+    def __init__(self, parameter: Any, seen: Seen, lending: Lending) -> None:
         """Remember what the parameter is at present. It will be copied into what is lent."""
         self._parameter = parameter
-        self._seen = seen
+        self.seen = seen
         self._version = parameter._version
         self._lending = lending
         self.nbytes = seen.nbytes
@@ -73,7 +90,7 @@ class Fenced(Later):
     @property
     def shape(self) -> tuple[int, ...]:
         """Lengths of the axes."""
-        return self._seen.shape
+        return self.seen.shape
 
     def lend(self, lending: Lending) -> None:
         """Say where the copy is to lie, if it is not made yet."""
@@ -84,16 +101,17 @@ class Fenced(Later):
         """Whether it was copied."""
         return self._parameter is None
 
-    def settle(self) -> None:
-        """Copy it, unless that was done; by whichever thread comes first."""
+    def waits(self) -> bool:
+        """Whether it is yet to be copied."""
+        return self._parameter is not None
+
+    def settle(self, order: int = 1) -> None:
+        """Copy it, unless that was done; by whichever thread comes first. There is but one, so any ``order`` will do."""
         if self._parameter is not None:
             with FENCE.copying, self._lending:    # this may be another thread than that which records it, and another time
                 parameter = self._parameter
                 if parameter is not None:
-                    try:
-                        self._copy = self._unchanged_copy(parameter) or self._changed()
-                    except Exception as error:  # noqa: BLE001  it would end the user's own optimizer.step(), or every turn of the pump
-                        self._copy = "no memory is left for a copy" if isinstance(error, MemoryError) else str(error)
+                    self._copy = self.seen.copied(parameter, self._version) or self._changed()
                     self._parameter = None
 
     def let_go(self) -> None:
@@ -111,18 +129,8 @@ class Fenced(Later):
             raise RefusedValueError(self._copy)
         return self._copy
 
-    def _unchanged_copy(self, parameter: Any) -> Typed | None:
-        copy = freeze(parameter) if self._is(parameter) else None
-        return copy if isinstance(copy, Typed) and self._is(parameter) else None
-
     def _changed(self) -> str:
-        return "the parameter changed before the next optimizer step, while its copy was to be made (use fence=False)"
-
-    def _is(self, parameter: Any) -> bool:
-        seen = self._seen
-        if parameter.shape != seen.shape:    # another view of its storage: that is noticed only here, and costs one value
-            seen.address = -1    # so that the next call looks again
-        return bool(parameter._version == self._version and parameter.data_ptr() == seen.address)
+        return CHANGED
 
 
 class Lasting(Fenced):
@@ -142,19 +150,33 @@ class Lasting(Fenced):
         return "the gradient was written again before its copy was made: those to come are copied in the call"
 
 
+class Waiting(Protocol):
+    """One copy that waits, or several."""
+
+    @property
+    def lasting(self) -> bool:
+        """Whether it need not be made before the next optimizer step."""
+
+    def waits(self) -> bool:
+        """Whether it is yet to be made."""
+
+    def settle(self, order: int = 1) -> None:
+        """Make it; several in their order, or in the opposite one (-1)."""
+
+
 class Fence:
     """All copies of this process that wait, and the parameters that may.
 
     Attributes:
-        waiting: the copies that wait, and others that were just made.
+        waiting: the copies that wait, and others that were just made. Who enters them does no more than append.
         copying: held by the thread that makes a copy. Re-entrant: a signal handler may end training in the middle of one.
     """
 
     def __init__(self) -> None:
         self.copying = threading.RLock()
-        self.waiting: list[Fenced] = []
+        self.waiting: list[Waiting] = []
         self._dropping = threading.Lock()
-        self._governed: dict[int, _Seen] = {}
+        self._governed: dict[int, Seen] = {}
         self._optimizers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._hooked = False
 
@@ -185,15 +207,15 @@ class Fence:
     def settle(self) -> None:
         """Make all copies that wait. The newest first: the pump begins with the oldest, so that the two meet once."""
         if self.waiting:
-            for fenced in reversed(self.waiting[:]):
-                if not fenced.lasting:
-                    fenced.settle()
+            for each in reversed(self.waiting[:]):
+                if not each.lasting:
+                    each.settle(-1)
             self._drop_settled()
 
     def begin(self) -> None:
         """Make the copies, those of parameters first, each in its order: for the pump's thread."""
-        for fenced in sorted(self.waiting, key=attrgetter("lasting")):
-            fenced.settle()
+        for each in sorted(self.waiting, key=attrgetter("lasting")):
+            each.settle()
         self._drop_settled()
 
     def _drop_settled(self) -> None:
@@ -201,7 +223,7 @@ class Fence:
             return
         try:
             looked_at = self.waiting[:]
-            self.waiting[: len(looked_at)] = [fenced for fenced in looked_at if not fenced.settled]    # others only append
+            self.waiting[: len(looked_at)] = [each for each in looked_at if each.waits()]    # others only append
         finally:
             self._dropping.release()
 
@@ -222,7 +244,7 @@ class Fence:
                 for parameter in filter(_fit, group["params"]):
                     self._govern(parameter)
 
-    def _govern(self, parameter: Any) -> _Seen:
+    def _govern(self, parameter: Any) -> Seen:
         forget = partial(self._governed.pop, id(parameter))    # called with the dead reference: pop's default
         governed = self._governed[id(parameter)] = _seen(parameter, forget)
         return governed

@@ -11,12 +11,14 @@ from typing import Any
 
 from summarykit.kinds import KINDS
 from summarykit.kinds.arrays import let_go
-from summarykit.kinds.fence import FENCE
+from summarykit.kinds.memory import Lending
+from summarykit.kinds.roll import Roll, parameters
 from summarykit.summary.recorder import FENCED, Recorder
 from summarykit.summary.steps import integer
 from summarykit.summary.tags import check_tag
-from summarykit.writing import Writer, WriterOptions, batch, lifecycle
+from summarykit.writing import Writer, WriterOptions, lifecycle
 from summarykit.writing.flat import flatten
+from summarykit.writing.job import Batch, batch
 from summarykit.writing.options import check_choice, check_directory, check_integer
 
 MODES = ("train", "eval")
@@ -28,13 +30,28 @@ class _Pending(threading.local):
     def __init__(self) -> None:
         self.scalars: dict[str, float] = {}
         self.snapshots: defaultdict[str, dict[str, Any]] = defaultdict(dict)    # by kind and tag
+        self.rolls: dict[str, Roll] = {}    # of the parameters that a fence guards, by kind
         self.refused = 0
 
     def discard(self, plugin: str, name: str) -> bool:
         """Forget a value that is about to be replaced; True where there was one."""
+        there = plugin in self.rolls and self.rolls[plugin].replace(name)
         replaced = self.snapshots.get(plugin, {}).pop(name, None)
         let_go([replaced])
-        return (plugin == "scalar" and self.scalars.pop(name, None) is not None) or replaced is not None
+        return (plugin == "scalar" and self.scalars.pop(name, None) is not None) or replaced is not None or there
+
+    def take(self, step: int, wall_time: float, lending: Lending) -> list[tuple[str, Batch]]:
+        """What this step has but scalars, by kind; it is no more pending."""
+        snapshots, self.snapshots = self.snapshots, defaultdict(dict)
+        found = [(plugin, batch(KINDS.get(plugin), values, step, wall_time)) for plugin, values in snapshots.items()]
+        for plugin, roll in self.rolls.items():
+            if rolled := roll.close():
+                found.append((plugin, Batch(KINDS.get(plugin), *rolled, step, wall_time)))
+        for plugin in FENCED:
+            if plugin in snapshots and (beside := parameters(snapshots[plugin])):    # they belong to the roll from the next step on
+                known = self.rolls[plugin].known() if plugin in self.rolls else {}
+                self.rolls[plugin] = Roll({**known, **beside}, lending)
+        return found
 
 
 class SummaryRecord(Recorder):
@@ -142,19 +159,15 @@ class SummaryRecord(Recorder):
             TypeError: ``name`` is not a str.
             RefusedValueError: the value cannot be recorded, and ``raise_exception`` is set.
         """
-        if value.__class__ is float and plugin == "scalar" and name in self._tags:
+        if plugin == "scalar" and value.__class__ is float and name in self._tags:
             pending = self._pending.scalars
             if name not in pending:
                 pending[name] = value
                 return
-        elif plugin in FENCED and self._fence and name in self._tags and not options:
-            kept = self._pending.snapshots.get(plugin)
-            if kept is not None:    # the first of its kind in this step takes the long way
-                held = FENCE.hold(value, self._lending)
-                if held is not None:
-                    if kept.setdefault(name, held) is held:
-                        return
-                    value = held
+        elif plugin in FENCED and not options:
+            roll = self._pending.rolls.get(plugin)
+            if roll is not None and roll.add(name, value):
+                return
         self._add(plugin, name, value, options)
 
     def record(self, step: int, train_network: object = None, plugin_filter: Callable[[str], bool] | None = None) -> bool:
@@ -177,17 +190,17 @@ class SummaryRecord(Recorder):
         if step.__class__ is not int or not -(2**63) <= step < 2**63:
             step = integer(step)
         pending = self._pending
-        scalars, snapshots, refused = pending.scalars, pending.snapshots, pending.refused
-        if plugin_filter is not None:
-            scalars = scalars if plugin_filter("scalar") else {}
-            wanted = {plugin: each for plugin, each in snapshots.items() if plugin_filter(plugin)}
-            for plugin in snapshots.keys() - wanted:
-                let_go(snapshots[plugin].values())
-            snapshots = defaultdict(dict, wanted)
-        pending.scalars = {}
-        if pending.snapshots or refused:
-            pending.snapshots, pending.refused = defaultdict(dict), 0
-        batches = [batch(KINDS.get(plugin), each, step, now) for plugin, each in snapshots.items()] if snapshots else ()
+        scalars, refused = pending.scalars, pending.refused
+        if plugin_filter is not None and not plugin_filter("scalar"):
+            scalars = {}
+        pending.scalars, pending.refused = {}, 0
+        batches = []
+        if pending.snapshots or pending.rolls:
+            for plugin, each in pending.take(step, now, self._lending):
+                if plugin_filter is None or plugin_filter(plugin):
+                    batches.append(each)
+                else:
+                    each.let_go()
         flat = flatten(scalars, scalars.values(), step, now)
         accepted = self._writer.put(flat, batches) if flat or batches else not self._writer.closed
         self._raise_failure()
@@ -225,7 +238,8 @@ class SummaryRecord(Recorder):
             return
         snapshot = frozen[1]
         pending, number = self._pending, isinstance(snapshot, float)
-        if not number and plugin != "scalar" and pending.snapshots[plugin].setdefault(name, snapshot) is snapshot:
+        simple = not number and plugin != "scalar" and plugin not in pending.rolls
+        if simple and pending.snapshots[plugin].setdefault(name, snapshot) is snapshot:
             return
         if pending.discard(plugin, name):
             self._writer.stats.say(("twice", plugin, name), "%s %r was added twice before one record(): the last value wins", plugin, name)

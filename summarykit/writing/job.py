@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from summarykit.kinds import Kind
+from summarykit.kinds.arrays import let_go
+from summarykit.kinds.roll import Copies
 
 
 @dataclass(eq=False, slots=True)
@@ -33,7 +35,7 @@ class Batch(NamedTuple):
     Attributes:
         kind: what froze them.
         tags: of each.
-        snapshots: of each.
+        snapshots: of each; what is yet to be copied may give them only when it is iterated.
         sizes: of each, in bytes.
         step: theirs.
         wall_time: theirs, in seconds since the epoch.
@@ -41,7 +43,7 @@ class Batch(NamedTuple):
 
     kind: Kind
     tags: list[str]
-    snapshots: list[Any]
+    snapshots: Iterable[Any]
     sizes: list[int]
     step: int
     wall_time: float
@@ -50,6 +52,13 @@ class Batch(NamedTuple):
         """What is to be done with them."""
         values = zip(self.tags, self.snapshots, self.sizes, strict=True)
         return [Task(Job(self.kind, *value), self.step, self.wall_time) for value in values]
+
+    def let_go(self) -> None:
+        """Nobody wants them any more: none that is yet to be copied may take memory."""
+        if isinstance(self.snapshots, Copies):
+            self.snapshots.let_go()
+        else:
+            let_go(self.snapshots)
 
 
 def batch(kind: Kind, values: Mapping[str, Any], step: int, wall_time: float) -> Batch:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from time import time
 from typing import Any
 
-from summarykit.kinds.arrays import let_go
 from summarykit.kinds.transfers import TRANSFERS
 from summarykit.shapes import Array
 from summarykit.writing import lifecycle
@@ -138,7 +137,7 @@ class Writer:
     def _refuse(self, reason: str, flat: Sequence[Any], batches: Sequence[Batch]) -> None:
         self.stats.drop(reason, count(flat, batches))
         for batch in batches:
-            let_go(batch.snapshots)
+            batch.let_go()
 
     def _failed(self, error: OSError) -> None:
         self.failure = error
