@@ -119,6 +119,13 @@ def test_any_number_of_values_at_the_upper_end_is_counted_exactly(share, dtype):
 
 
 
+@pytest.mark.parametrize("dtype", ["u1", "i1", "?"])
+@pytest.mark.parametrize("size", [2**18, 2**18 + 1, 2**21 + 3])
+def test_many_bytes_are_counted_exactly(dtype, size):
+    values = np.random.default_rng(size).integers(0, 256, size + 1, np.uint8)[1:]    # which begin at any address
+    check((values % 3 == 0) if dtype == "?" else values.view(dtype))
+
+
 @given(st.floats(-1e300, 1e300), st.floats(-1e300, 1e300), st.integers(1, 90))
 @example(0.0, 5e-324, 90)
 def test_edges_are_those_of_linspace(one, other, bins):
