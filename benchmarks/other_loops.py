@@ -125,9 +125,11 @@ def jax_loop(recorder: str | None, directory: str, model: Steps, steps: int, wha
                     loop.update(vectors, gradients=gradients)
                     loop.report(loss=loss)
     else:
-        from torch.utils.tensorboard import SummaryWriter
+        writer = None
+        if recorder == THEIRS:
+            from torch.utils.tensorboard import SummaryWriter
 
-        writer = SummaryWriter(directory) if recorder == THEIRS else None
+            writer = SummaryWriter(directory)
         for number, x in enumerate(batches, 1):
             vectors, loss, gradients = step(vectors, x)
             if writer and number % what.every == 0:
