@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from harness import Options, Row, main, run
 from meters import Stopwatch
 
 SETS = ((512, 20), (64, 200))    # pixels of a side, and how many such images
+CALLS = 20    # of the compressor alone
 
 
 def measure(contestant: Any, directory: str, side: int, images: int) -> dict[str, Any]:
@@ -23,7 +25,17 @@ def measure(contestant: Any, directory: str, side: int, images: int) -> dict[str
     thread = called.lap().thread
     writer.close()
     whole = watch.read()
-    return {"thread": thread / images, "tree": whole.tree / images, "wall": whole.wall}
+    job = {"thread": thread / images, "tree": whole.tree / images, "wall": whole.wall}
+    return {**job, "compressor": alone(writer.compressor(given[0])) if hasattr(writer, "compressor") else None}
+
+
+def alone(compress: Callable[[], Any]) -> float:
+    """CPU seconds of one call, warm: the least that the image can take on this machine."""
+    compress()
+    watch = Stopwatch()
+    for _ in range(CALLS):
+        compress()
+    return watch.lap().thread / CALLS
 
 
 def picture(seed: int, side: int) -> Any:
@@ -42,6 +54,7 @@ def rows(options: Options) -> tuple[list[Row], list[str]]:
         results = run("images", {name: {"side": side, "images": images} for name in (*WRITERS, ZLIB)}, options)
         found += [
             Row(f"image {side} × {side} × 3: all processes, CPU ms each", results.figures("tree", 1e3), "images.py"),
+            Row("… of it, one call of the compressor alone, warm: CPU ms", results.figures("compressor", 1e3), "images.py"),
             Row("… training thread, CPU ms each", results.figures("thread", 1e3), "images.py"),
             Row(f"… {images} of them, open to closed file: wall ms", results.figures("wall", 1e3), "images.py"),
         ]

@@ -48,11 +48,11 @@ def opening(pixels: Array) -> bytes:
 def compressed(pixels: Array) -> bytes:
     """Give the pixels, filtered and compressed."""
     module, settings = compressor()
-    packed: bytes = module.compress(_filtered(pixels).data, **settings)
+    packed: bytes = module.compress(filtered(pixels).data, **settings)
     return packed
 
 
-def _filtered(pixels: Array) -> Array:
+def filtered(pixels: Array) -> Array:
     """Give the rows as bytes (16 bits: big-endian), each as the difference to the row above, behind its filter type."""
     ordered = np.ascontiguousarray(pixels, pixels.dtype.newbyteorder(">"))
     rows = ordered.view(np.uint8).reshape(pixels.shape[0], -1)

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
@@ -26,7 +25,7 @@ class Unsynced(NamedTuple):
     """What no sync has seen yet: open files, and paths of closed files and of directories."""
 
     files: list[RecordFile]
-    paths: list[Path]
+    paths: list[str]
 
 
 class Durable:
@@ -74,10 +73,11 @@ class Durable:
             self._stats.say(("sync", error.errno), "cannot sync to the disk (%s); training goes on", error)
 
 
-def sync_path(path: Path) -> None:
+def sync_path(path: str) -> None:
     """Bring a closed file, or a directory's names, to the disk; what was deleted needs none."""
-    if os.name == "posix" and path.exists():
-        _sync_and_close(os.open(path, os.O_RDONLY))
+    if os.name == "posix":
+        with suppress(FileNotFoundError, NotADirectoryError):
+            _sync_and_close(os.open(path, os.O_RDONLY))
 
 
 def _sync_and_close(fd: int) -> None:

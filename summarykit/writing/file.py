@@ -6,7 +6,6 @@ import os
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -50,7 +49,7 @@ class RecordFile:
     What the system did not take yet stays in hand and goes first at the next ``push``; the file's own size tells how far it got.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str) -> None:
         """Create the file.
 
         Raises:

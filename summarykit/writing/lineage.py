@@ -75,7 +75,7 @@ class LineageFile:
             self.close()
         if self._file is None:
             self._file = self._create()
-            self.paths.append(str(self._file.path))
+            self.paths.append(self._file.path)
         return self._file
 
     def _create(self) -> RecordFile:
@@ -86,5 +86,5 @@ class LineageFile:
             stamp = names.next_stamp(time.time(), os.listdir(directory))
             stem = Stem(stamp, self._options.rank, origin.process.host, origin.process.pid, counter)
             with suppress(FileExistsError):
-                return RecordFile(directory / names.lineage(self._options.prefix, stem, self._options.suffix))
+                return RecordFile(os.path.join(directory, names.lineage(self._options.prefix, stem, self._options.suffix)))
         raise AssertionError("numbers do not end")

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
@@ -49,7 +48,7 @@ class Output:
         self._counter = next(_counter)
         self._segment = 0
         self._files: list[RecordFile] = []
-        self._left: list[Path] = []    # rotated files that no sync has seen
+        self._left: list[str] = []    # rotated files that no sync has seen
         self._opening_sizes: list[int] = []
         self._tails: threading.Thread | None = None
         self._failed = failed
@@ -91,7 +90,7 @@ class Output:
     def unsynced(self) -> Unsynced:
         """All that no sync has seen yet."""
         left, self._left = self._left, []
-        return Unsynced(list(self._files), [*left, self._options.directory])
+        return Unsynced(list(self._files), [*left, str(self._options.directory)])
 
     def sync(self) -> None:
         """Bring the files, and their names, to the disk."""
@@ -100,7 +99,7 @@ class Output:
             self._attempt(partial(sync_path, path))
         for file in self._files:
             self._attempt(file.sync)
-        self._attempt(partial(sync_path, self._options.directory))
+        self._attempt(partial(sync_path, str(self._options.directory)))
 
     def close(self) -> None:
         """Write what can be, give up the rest, close the files."""
@@ -130,11 +129,9 @@ class Output:
 
     def _open(self) -> None:
         """Make the next file of every format, all with one new stem."""
-        directory, wall_time, origin = self._options.directory, time.time(), self.origin()
-        if not directory.exists():
-            directory.mkdir(parents=True, exist_ok=True)
+        wall_time, origin = time.time(), self.origin()
         while not self._files:
-            names = os.listdir(directory)
+            names = self._names_there()
             stem = Stem(next_stamp(wall_time, names), self._options.rank, self._process.host, self._process.pid, self._counter)
             self._files = self._create(stem)
             if not self._files:
@@ -142,10 +139,19 @@ class Output:
         for file, layout in zip(self._files, self.formats, strict=True):
             file.add(chunk([[framing.frame(payload)] for payload in layout.opening(origin, wall_time)]))
         self._opening_sizes = [file.size for file in self._files]
-        self.paths += [str(file.path) for file in self._files]
+        self.paths += [file.path for file in self._files]
         if not self._segment and any(map(parse, names)):
             self._cut_torn_tails(names)
         self._segment += 1
+
+    def _names_there(self) -> list[str]:
+        """What is in the directory; made anew where somebody has removed it."""
+        directory = self._options.directory
+        try:
+            return os.listdir(directory)
+        except FileNotFoundError:
+            directory.mkdir(parents=True, exist_ok=True)
+            return []
 
     def _cut_torn_tails(self, names: list[str]) -> None:
         """Beside the pump; at the end of the process, where no thread can be started any more, in it."""
@@ -163,11 +169,11 @@ class Output:
         try:
             for layout in self.formats:
                 name = layout.file_name(self._options.prefix, stem, self._options.suffix)
-                made += [RecordFile(self._options.directory / name)]
+                made += [RecordFile(os.path.join(self._options.directory, name))]
         except OSError as error:
             for file in made:
                 file.close()
-                file.path.unlink()
+                os.unlink(file.path)
             if not isinstance(error, FileExistsError):
                 raise
             return []
