@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from summarykit.kinds.arrays import Frozen, Held, Typed, typed
+from summarykit.kinds.arrays import Held, Typed, typed
 from summarykit.kinds.frameworks import JAX, in_host
 
 
@@ -25,24 +25,24 @@ def frozen_together(values: Sequence[Any]) -> Sequence[Any]:
     Args:
         values: of one framework. Those of another are given back, as are those that cannot be frozen: each by itself says why.
     """
-    jax = sys.modules.get("jax")
-    if jax is None or not all(isinstance(value, jax.Array) for value in values):
+    array = getattr(sys.modules.get("jax"), "Array", None)
+    if array is None or not all(isinstance(value, array) for value in values):
         return values
     try:
-        return _frozen(jax, values)
+        return _frozen(values)
     except Exception:  # noqa: BLE001  a tracer, a deleted array, one that memory is lacking for: the others are not to be lost for it
         return values
 
 
-def _frozen(jax: Any, values: Sequence[Any]) -> Sequence[Any]:
+def _frozen(values: Sequence[Any]) -> Sequence[Any]:
     if all(map(in_host, values)):
         return [_view(value) for value in values]
     if len({device for value in values for device in value.devices()}) > 1:
         return values
-    return [Held(copy, JAX) for copy in _copier(jax)(values)]
+    return [Held(copy, JAX) for copy in _copier(sys.modules["jax"])(values)]
 
 
-def _view(value: Any) -> Frozen:
+def _view(value: Any) -> Typed:
     found = typed(value)
     return Typed(found.data, found.dtype, own=True)
 
