@@ -25,7 +25,7 @@ from summarykit.profiler.tape import Tape
 from summarykit.profiler.ticker import Beat, Ticker
 from summarykit.profiler.timed import Timed, mark
 
-DRAIN = 2_000_000_000
+DRAIN = 1_000_000_000
 """Every so many ns what was recorded is written."""
 _DESCRIBE = 2    # with every second of these, what the collectors say of themselves
 
