@@ -108,7 +108,7 @@ def _advice(report: Report) -> str:
         return "<p>Nothing to gain: no rule applies.</p>" if steps else "<p>None: most rules look at steps, and there are none.</p>"
     items = []
     for each in report.advice:
-        gain = f" <b>gain: up to {number(each.gain_ms)} ms a step, {share(each.gain)}</b>" if each.gain_ms else ""
+        gain = f" <b>gain: up to {_number(each.gain_ms)} ms a step, {share(each.gain)}</b>" if each.gain_ms else ""
         told = [html.escape(text) for text in (each.title, each.evidence, each.change, each.check)]
         items.append(f"<li>{told[0]}{gain} <i>(confidence {each.confidence})</i><br>{told[1]}<br>&rarr; {told[2]}<br>check: {told[3]}</li>")
     return f"<ol>{''.join(items)}</ol>"
@@ -119,7 +119,7 @@ def _steps(profile: Profile) -> str:
     if not times["count"]:
         return ""
     names = ("median", "mean", "p90", "p99", "min", "max")
-    figures = ", ".join(f"{name} {number(times[name])}" for name in names) if times["count"] > 1 else number(times["mean"])
+    figures = ", ".join(f"{name} {_number(times[name])}" for name in names) if times["count"] > 1 else _number(times["mean"])
     count = f"{times['count']:,} steps" if times["count"] > 1 else "1 step"
     found = profile.input
     wait = f"Input: {found['verdict']} ({share(found['share'])} of the step time)."
@@ -134,7 +134,7 @@ def _means(profile: Profile) -> str:
         if mean:
             box = f'<td><div class=bar style="width:{mean / total * 300:.1f}px;background:{colour}"></div></td>'
             label = profile.rest if name == "other" else name
-            cells.append(f"<tr><td class=l>{label}</td><td>{number(mean)}</td><td>{share(mean / total)}</td>{box}</tr>")
+            cells.append(f"<tr><td class=l>{label}</td><td>{_number(mean)}</td><td>{share(mean / total)}</td>{box}</tr>")
     return f"<table><tr><th class=l>phase<th>ms a step<th>share<th></tr>{''.join(cells)}</table>"
 
 
@@ -151,7 +151,7 @@ def _stacked(profile: Profile, width: int = 1060, height: int = 140) -> str:
             level += tall
             if tall >= 0.2:
                 where = f'x="{place * wide:.1f}" y="{height - level:.1f}" width="{max(wide - 0.5, 0.5):.1f}" height="{tall:.1f}"'
-                title = f"step {steps['step'][row]}, {name}: {number(steps[name][row])} ms"
+                title = f"step {steps['step'][row]}, {name}: {_number(steps[name][row])} ms"
                 boxes.append(f'<rect {where} fill="{colour}"><title>{title}</title></rect>')
     return f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="steps">{"".join(boxes)}</svg>'
 
@@ -196,6 +196,10 @@ def _filled(column: Array) -> bool:
     return bool(np.nan_to_num(column).any() if column.dtype.kind == "f" else column.dtype.kind in "iu" or column.any())
 
 
+def _number(value: float) -> str:
+    return html.escape(number(value))
+
+
 def _side(column: Array) -> str:
     """Texts are on the left, also beside figures that carry their unit on the right."""
     texts = column.dtype == object and not all(str(cell)[:1].isdigit() for cell in column if cell != "")
@@ -210,7 +214,7 @@ def _cell(name: str, value: object) -> str:
     if name == "peak_step" and isinstance(value, float):
         return f"{value:,.0f}" if value >= 0 else ""
     if isinstance(value, float | np.floating):
-        return number(float(value))
+        return _number(float(value))
     if isinstance(value, bool | np.bool_):
         return "yes" if value else ""
     if name == "type":

@@ -187,6 +187,12 @@ def test_what_is_not_known_is_left_out_of_the_page():
     assert "-1" not in page    # in no step
 
 
+def test_short_times_are_no_markup():
+    page = analyse(recording([("quick", Category.HOST_OP, 0, 1, 0.0001)], [(1, 0, 10), (2, 10, 20)])).to_html()
+    assert "<0" not in page
+    assert "&lt;0.001" in page
+
+
 def test_costs_are_in_line_with_what_is_above_them(report):
     lines = str(report).splitlines()
     place = next(number for number, line in enumerate(lines) if line.startswith("what the profiler itself took"))
