@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import logging
 import wave
 
 import numpy as np
@@ -11,20 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from testkit.heard import Heard
 
 from summarykit.errors import RefusedValueError
 from summarykit.kinds import audio
 from summarykit.kinds.audio import AUDIO
-from summarykit.notices import Notices
 from summarykit.shapes import BLOB_CLASS
 
 
 @pytest.fixture(autouse=True)
-def notices(monkeypatch, caplog):
+def notices(monkeypatch):
     """The warnings of one test, untold so far."""
-    monkeypatch.setattr(audio, "NOTICES", Notices())
-    with caplog.at_level(logging.WARNING, logger="summarykit"):
-        yield caplog
+    heard = Heard()
+    monkeypatch.setattr(audio, "NOTICES", heard)
+    return heard
 
 
 def heard(value, **options):
@@ -89,14 +88,14 @@ def test_other_shapes_are_refused(shape):
 def test_g15_beyond_the_range_is_clipped_with_one_warning(notices):
     for _ in range(2):
         assert heard(np.array([-3, -1, 0, 1, np.inf]))[0][:, 0].tolist() == [-32767, -32767, 0, 32767, 32767]
-    assert len(notices.records) == 1
-    assert "clipped" in notices.text
+    assert len(notices.texts) == 1
+    assert "clipped" in notices.texts[0]
 
 
 def test_g5_nan_is_silence_with_one_warning(notices):
     for _ in range(2):
         assert heard(np.array([np.nan, 0.5]))[0][:, 0].tolist() == [0, 16384]
-    assert len(notices.records) == 1
+    assert len(notices.texts) == 1
 
 
 @pytest.mark.parametrize("rate", [0, -1, 1.5, "fast", None, 2**30])

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import io
-import logging
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from testkit.heard import Heard
 
 from summarykit.errors import MissingExtraError, RefusedValueError
 from summarykit.kinds import drawing
 from summarykit.kinds.boxes import IMAGE_WITH_BOXES
-from summarykit.notices import Notices
 
 pillow = pytest.importorskip("PIL.Image")
 RED = [255, 0, 0]
 
 
 @pytest.fixture(autouse=True)
-def notices(monkeypatch, caplog):
-    monkeypatch.setattr(drawing, "NOTICES", Notices())
-    with caplog.at_level(logging.WARNING, logger="summarykit"):
-        yield caplog
+def notices(monkeypatch):
+    """The warnings of one test, untold so far."""
+    heard = Heard()
+    monkeypatch.setattr(drawing, "NOTICES", heard)
+    return heard
 
 
 def shown(value, **options):
@@ -93,8 +93,8 @@ def test_without_pillow_boxes_are_drawn_and_one_warning_names_the_extra(monkeypa
     monkeypatch.setattr(drawing, "optional", missing)
     for _ in range(2):
         assert np.array_equal(shown(value, boxes=boxes, labels=["cat"]), plain)
-    assert len(notices.records) == 1
-    assert "summarykit[pillow]" in notices.text
+    assert len(notices.texts) == 1
+    assert "summarykit[pillow]" in notices.texts[0]
 
 
 @pytest.mark.parametrize(

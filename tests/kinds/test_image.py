@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import logging
 import warnings
 
 import numpy as np
@@ -11,22 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from testkit.heard import Heard
 
 from summarykit.errors import RefusedValueError
 from summarykit.kinds import layout, pixels
 from summarykit.kinds.image import IMAGE
-from summarykit.notices import Notices
 
 pillow = pytest.importorskip("PIL.Image")
 
 
 @pytest.fixture(autouse=True)
-def notices(monkeypatch, caplog):
+def notices(monkeypatch):
     """The warnings of one test, untold so far."""
-    monkeypatch.setattr(pixels, "NOTICES", Notices())
-    monkeypatch.setattr(layout, "NOTICES", Notices())
-    with caplog.at_level(logging.WARNING, logger="summarykit"):
-        yield caplog
+    heard = Heard()
+    monkeypatch.setattr(pixels, "NOTICES", heard)
+    monkeypatch.setattr(layout, "NOTICES", heard)
+    return heard
 
 
 def shown(value, **options):
@@ -47,27 +46,27 @@ def only(value, **options):
 
 def test_im1_uint8_stays(notices):
     assert only(np.full((3, 4, 5), 200, np.uint8)) == [200]
-    assert not notices.records
+    assert not notices.texts
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble])
 def test_im1_floats_from_0_to_1_are_scaled(dtype, notices):
     assert only(np.full((3, 4, 5), 0.5, dtype)) == [128]
     assert only(np.array([[0, 0.25, 1]], dtype)) == [0, 64, 255]
-    assert not notices.records
+    assert not notices.texts
 
 
 def test_im1_floats_up_to_255_stay(notices):
     assert only(np.full((3, 4, 5), 200.0)) == [200]
     assert shown(np.array([[0, 0.4, 0.6, 254.6]])).tolist() == [[0, 0, 1, 255]]
-    assert not notices.records
+    assert not notices.texts
 
 
 def test_im1_negative_floats_are_clipped_with_one_warning(notices):
     for _ in range(3):
         assert only(np.full((3, 4, 5), -0.5)) == [0]
-    assert len(notices.records) == 1
-    assert "clipped" in notices.text
+    assert len(notices.texts) == 1
+    assert "clipped" in notices.texts[0]
 
 
 @pytest.mark.parametrize(
@@ -84,12 +83,12 @@ def test_im1_negative_floats_are_clipped_with_one_warning(notices):
 def test_im1_floats_out_of_range_are_clipped_with_one_warning(values, expected, notices):
     for _ in range(2):
         assert shown(np.array([values])).tolist() == [expected]
-    assert len(notices.records) == 1
+    assert len(notices.texts) == 1
 
 
 def test_rounding_is_no_reason_for_a_warning(notices):
     assert only(np.array([[1.0000001, -1e-9]], np.float32)) == [0, 255]
-    assert not notices.records
+    assert not notices.texts
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.uint32, np.uint64])
@@ -97,20 +96,20 @@ def test_im1_other_integers_are_clipped_never_wrapped(dtype, notices):
     limits = np.iinfo(dtype)
     assert shown(np.array([[0, 100, limits.max]], dtype)).tolist() == [[0, 100, min(255, limits.max)]]
     assert shown(np.array([[limits.min, 3]], dtype)).tolist() == [[0, 3]]
-    assert len(notices.records) == 1
+    assert len(notices.texts) == 1
 
 
 def test_im2_channels_at_both_ends_are_hwc_with_one_warning(notices):
     for _ in range(3):
         assert shown(np.zeros((4, 5, 3))).shape == (4, 5, 3)
-    assert len(notices.records) == 1
-    assert "dataformat" in notices.text
+    assert len(notices.texts) == 1
+    assert "dataformat" in notices.texts[0]
 
 
 def test_im2_a_given_layout_is_not_guessed(notices):
     assert shown(np.zeros((4, 5, 3)), dataformat="CHW").shape == (5, 3, 4)
     assert shown(np.zeros((4, 5, 3)), dataformat="hwc").shape == (4, 5, 3)
-    assert not notices.records
+    assert not notices.texts
 
 
 @pytest.mark.parametrize(
@@ -224,8 +223,8 @@ def test_im5_nan_is_black_with_one_warning(notices):
     for _ in range(2):
         assert shown(np.array([[np.nan, 0.5]])).tolist() == [[0, 128]]
     assert only(np.full((2, 2), np.nan)) == [0]
-    assert len(notices.records) == 1
-    assert "NaN" in notices.text
+    assert len(notices.texts) == 1
+    assert "NaN" in notices.texts[0]
 
 
 def test_uint16_keeps_its_16_bits():

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from testkit.heard import Heard
 
 from summarykit.errors import RefusedValueError
 from summarykit.kinds import apng, video
 from summarykit.kinds.video import VIDEO
-from summarykit.notices import Notices
 
 FRAMES = st.tuples(st.integers(1, 5), st.integers(1, 9), st.integers(1, 9), st.sampled_from([1, 2, 3, 4])).flatmap(
     lambda shape: hnp.arrays(np.uint8, shape)
@@ -104,12 +104,13 @@ def test_brightness_is_that_of_images():
     assert np.unique(shown(np.full((2, 3, 3), 0.5, np.float32))[0]).tolist() == [128]
 
 
-def test_an_ambiguous_layout_is_channels_first_with_one_warning(caplog, monkeypatch):
-    monkeypatch.setattr(video, "NOTICES", Notices())
+def test_an_ambiguous_layout_is_channels_first_with_one_warning(monkeypatch):
+    heard = Heard()
+    monkeypatch.setattr(video, "NOTICES", heard)
     for _ in range(2):
         frames, _ = shown(np.zeros((1, 2, 3, 5, 4), np.uint8))
         assert frames.shape == (2, 5, 4, 3)
-    assert len(caplog.records) == 1
+    assert len(heard.texts) == 1
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (2, 3, 5, 6, 7), (2, 5, 6, 7), (0, 3, 4, 4), (1, 2, 3, 0, 4), (1,) * 6])
