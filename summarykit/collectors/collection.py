@@ -82,7 +82,7 @@ class Collection:
         step = params["cur_step_num"]
         if step <= self.step:
             return
-        if step > self.step + 1:
+        if step > max(self.step + 1, self.wakes_at):    # of those before that the callbacks need not be told
             self._notice_jump(step)
         self.step, self._params = step, params
         self._reported, self._outputs = params.get("reported"), params.get("net_outputs")

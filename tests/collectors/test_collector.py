@@ -228,6 +228,17 @@ def test_cb4_a_loop_that_calls_back_once_for_many_steps(directory, collector, ca
     assert [message for message in caplog.messages if "once every 97 steps" in message] == [caplog.messages[0]]
 
 
+def test_a_collector_that_sleeps_between_the_steps_that_are_due_takes_that_for_no_jump(directory, collector, caplog):
+    with Loop({"w": np.ones(3)}, None, range(40), 1, summary := collector()) as loop:
+        sleeps = set()
+        for step in loop.steps():
+            loop.report(loss=float(step))
+            sleeps.add(summary.wakes_at)
+    assert {10, 20, 30, 40} <= sleeps
+    assert not [message for message in caplog.messages if "once every" in message]
+    assert directory.steps()["loss"] == [1, 10, 20, 30, 40]
+
+
 def test_cb5_a_dictionary_of_logs(directory, collector, caplog):
     logs = {"loss": 0.1, "lr": np.float32(0.5), "note": "x", "nested": {"a": 1, "deep": {"b": True, "note": "y"}}, "": 3, "none": None}
     summary = collector(1)
