@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
+
+from summarykit.reading.files import run_directories, summary_files
 
 
 class EarlierRuns:
@@ -16,14 +18,19 @@ class EarlierRuns:
             step: the first step to be recorded; None: nothing is resumed.
         """
         self._step = step
-        places = [] if step is None else os.walk(os.path.abspath(directory))
-        self._files = {os.path.join(place, name) for place, _, names in places for name in names}
+        self._files: set[Path] = set()
+        if step is not None:
+            self._files.update(*map(_files, run_directories(Path(directory))))
 
     def resume(self, directory: str) -> int | None:
         """The first step to be recorded in the run of this directory; None for a new one, and for one that somebody has resumed already.
 
         That may have been a forked child, or a copy in another process: a beginning after its points would hide them.
         """
-        place, _, names = next(os.walk(os.path.abspath(directory)), ("", [], []))
-        there = {os.path.join(place, name) for name in names}
+        there = _files(Path(directory)) if self._files else set()
         return self._step if there and there <= self._files else None
+
+
+def _files(directory: Path) -> set[Path]:
+    """The summary files there, whichever links lead to them; others do not begin a run."""
+    return {path.resolve() for path in summary_files(directory)}

@@ -255,7 +255,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
 
     def __reduce__(self) -> tuple[Any, ...]:
         self._writer.begin_resumed()
-        return _again, (type(self), self._arguments, self._earlier)
+        return _again, (type(self), {**self._arguments, "log_dir": self._base}, self._earlier)
 
 
 def _one_of(purge_step: int | None, resume: int | None) -> int | None:

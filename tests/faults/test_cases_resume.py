@@ -152,6 +152,18 @@ def test_rs1_such_runs_are_found_again_by_a_relative_path_and_after_a_change_of_
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
+def test_rs1_such_a_run_is_resumed_behind_a_link_and_whatever_else_is_put_there(tmp_path):
+    """Checkpoints, for example, may come before the first value."""
+    record_curves(tmp_path / "run", range(10), 1.0)
+    (tmp_path / "run/loss_b").rename(tmp_path / "elsewhere")
+    (tmp_path / "run/loss_b").symlink_to(tmp_path / "elsewhere")
+    with SummaryWriter(tmp_path / "run", add_scalars_as="runs", purge_step=5) as writer:
+        (tmp_path / "run/loss_a/last.ckpt").write_text("weights")
+        writer.add_scalars("loss", {"a": 2.0, "b": 2.0}, 5)
+    for key in "ab":
+        assert resolved(tmp_path / f"run/loss_{key}") == [(step, 1.0) for step in range(5)] + [(5, 2.0)]
+
+
 @pytest.mark.parametrize("first", ["parent", "child", "copy"])
 def test_fk1_a_curve_is_resumed_by_whichever_process_comes_first(first, run_script, tmp_path):
     """A second beginning would hide what the first process has recorded since."""

@@ -374,6 +374,17 @@ def test_fk3_it_can_be_pickled(tmp_path):
     assert purges == [[events.LAST_STEP, 1], [events.LAST_STEP]]    # it was the original that resumed, and before its copy began
 
 
+def test_fk3_a_copy_records_beside_the_original_wherever_the_program_is(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    writer = SummaryWriter("run", rank=1)
+    monkeypatch.chdir("elsewhere")
+    with pickle.loads(pickle.dumps(writer)) as copy:
+        copy.add_scalar("loss", 1.0, 1)
+    assert len(list((tmp_path / "run/rank_1").iterdir())) == 1
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
 def test_one_that_is_forgotten_closes_its_files(tmp_path, no_leftovers):
     writer = SummaryWriter(tmp_path)
     writer.add_scalar("loss", 0.5, 1)
