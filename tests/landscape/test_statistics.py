@@ -199,9 +199,40 @@ for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
     assert (list(net.parameters_dict()), net.normal.bn_train) == (names, operator)
 """
 
+# A cell that some batches do not come to, one that none comes to, and a batch that fails.
+MINDSPORE_RARELY = """
+import numpy as np, mindspore as ms
+from mindspore import nn
+from summarykit.landscape.models.mindspore_statistics import MindSporeStatistics
+ms.set_device("CPU")
+ms.set_context(mode=ms.PYNATIVE_MODE)
+
+class Rarely(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.always, self.rarely, self.never = (nn.BatchNorm1d(1, moving_mean_init=5.0) for _ in range(3))
+    def construct(self, x):
+        return self.rarely(self.always(x)) if len(x) == 8 else self.always(x)
+
+def fail(batch):
+    net(*batch)
+    raise RuntimeError("as a batch that is too large")
+
+net = Rarely()
+net.set_train(False)
+statistics = MindSporeStatistics(net)
+batches = [(ms.Tensor(np.full((size, 1), value, "f4")),) for size, value in ((8, 1.0), (8, 3.0), (4, 10.0))]
+try:
+    statistics.estimate(fail, batches[::-1])
+except RuntimeError:
+    statistics.estimate(lambda batch: net(*batch), batches)
+np.testing.assert_allclose([float(each.moving_mean) for each in (net.always, net.rarely, net.never)], [3.6, 0.0, 5.0], atol=1e-5)
+np.testing.assert_allclose([float(each.moving_variance) for each in (net.always, net.rarely, net.never)], [0.0, 0.0, 1.0], atol=1e-5)
+"""
+
 
 @pytest.mark.slow
-@pytest.mark.parametrize("code", [MINDSPORE, MINDSPORE_TWICE], ids=["once", "twice"])
+@pytest.mark.parametrize("code", [MINDSPORE, MINDSPORE_TWICE, MINDSPORE_RARELY], ids=["once", "twice", "rarely"])
 def test_cells_of_mindspore(mindspore_python, run_script, tmp_path, code):
     script = tmp_path / "script.py"    # the compiler reads a class's source from its file
     script.write_text(code)

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from summarykit.landscape import samples
 from summarykit.shapes import Array
 
@@ -24,15 +22,20 @@ class MindSporeStatistics:
         self._sums = [_summing()(each) for each in self._cells]    # the same each time: they are part of a compiled graph
 
     def estimate(self, run: Callable[[Any], Any], batches: Sequence[Any]) -> None:
-        """Set the statistics to their means over the batches, by samples; ``run`` sends these through the network in evaluation mode."""
-        rows, sizes = [], [samples.size_of(batch) for batch in batches]
+        """Set the statistics to their means over all calls, by samples; ``run`` sends batches through the network in evaluation mode.
+
+        A cell that is never called keeps what is stored.
+        """
+        totals: list[list[Any]] = [[0.0] * 3 for _ in self._sums]
         with self._training():
             for batch in batches:
                 run(batch)
-                rows.append([mean for each in self._sums for mean in each.means()])
-        parameters = [parameter for each in self._cells for parameter in (each.moving_mean, each.moving_variance)]
-        for parameter, *values in zip(parameters, *rows, strict=True):
-            parameter.set_data(sys.modules["mindspore"].Tensor(np.average(values, axis=0, weights=sizes), parameter.dtype))
+                size = samples.size_of(batch)
+                for sums, summing in zip(totals, self._sums, strict=True):
+                    sums[:] = [total + size * new for total, new in zip(sums, summing.taken(), strict=True)]
+        for each, (mean, variance, calls) in zip(self._cells, totals, strict=True):
+            for parameter, total in ((each.moving_mean, mean), (each.moving_variance, variance)) if calls else ():
+                parameter.set_data(sys.modules["mindspore"].Tensor(total / calls, parameter.dtype))
 
     @contextmanager
     def _training(self) -> Iterator[None]:
@@ -42,6 +45,7 @@ class MindSporeStatistics:
             each.set_train(True)
             each.bn_train = summing
             summing.name_after(each.moving_mean.name)
+            summing.taken()    # what is left of a batch that failed
         try:
             yield
         finally:
@@ -81,11 +85,11 @@ def _summing() -> Any:
             for what, each in self.sums.items():
                 each.name = f"{name}.sum_of_{what}"
 
-        def means(self) -> list[Array]:
-            """Mean and variance, over the calls since the last time."""
-            mean, variance, calls = (each.asnumpy().astype("f8") for each in self.sums.values())
+        def taken(self) -> list[Array]:
+            """Sums of means and of variances, and the number of calls, since the last time."""
+            found = [each.asnumpy().astype("f8") for each in self.sums.values()]
             for each in self.sums.values():
                 each.set_data(ops.zeros_like(each))
-            return [mean / max(calls, 1), variance / max(calls, 1)]
+            return found
 
     return Summing
