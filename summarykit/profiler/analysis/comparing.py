@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,13 +100,18 @@ def _sign(first: float, second: float, error: Callable[[Floats], float], before:
 
 
 def _error_of_mean(values: Floats) -> float:
-    return float(values.std() / sqrt(len(values)))
+    return float(values.std()) * _of_all(values)
 
 
 def _error_of_median(values: Floats) -> float:
     """From the spread of the middle half."""
     low, high = np.percentile(values, (25, 75))
-    return float(1.253 * (high - low) / 1.349 / sqrt(len(values)))
+    return float(1.253 * (high - low) / 1.349) * _of_all(values)
+
+
+def _of_all(values: Floats) -> float:
+    """What share of the error of each value that of all is; one alone tells of no spread, and may be off by anything."""
+    return 1 / sqrt(len(values) - 1) if len(values) > 1 else inf
 
 
 def _phases(before: Report, after: Report) -> Table:

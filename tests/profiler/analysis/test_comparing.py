@@ -69,6 +69,12 @@ def test_one_long_step_hides_no_gain_and_makes_none():
     assert compare(lasting([20.0, 21.0] * 20), lasting(usual)).steps["verdict"][0] == "no difference"
 
 
+def test_of_a_single_step_nothing_is_sure():
+    many = lasting([8.0, 14.0] * 20)
+    for before, after in ((lasting([10.0]), lasting([13.0])), (lasting([13.0]), many), (many, lasting([13.0]))):
+        assert compare(before, after).steps["verdict"][0] == "no difference"
+
+
 def test_where_means_and_medians_contradict_each_other_nothing_is_sure():
     lengths = [8.0] * 31 + [1000.0] * 9
     assert compare(lasting([12.0, 12.1] * 20), lasting([8.0] * 40)).steps["verdict"][0] == "faster"
