@@ -202,7 +202,7 @@ def _number(value: float) -> str:
 
 def _side(column: Array) -> str:
     """Texts are on the left, also beside figures that carry their unit on the right."""
-    texts = column.dtype == object and not all(str(cell)[:1].isdigit() for cell in column if cell != "")
+    texts = column.dtype == object and not all(str(cell).lstrip("<>-")[:1].isdigit() for cell in column if cell != "")
     return " class=l" if texts else ""
 
 

@@ -193,6 +193,14 @@ def test_short_times_are_no_markup():
     assert "&lt;0.001" in page
 
 
+def test_small_and_negative_figures_are_on_the_right_too():
+    values = Table(time=np.array([1, 2]), counter=np.array(["one/rate", "two/rate"], object), value=np.array([0.0001, -3.5]))
+    page = analyse(recording(tables={"counters": values})).to_html().partition("Meanwhile")[2]
+    assert "<th>mean" in page
+    assert "<td>&lt;0.001" in page
+    assert "<td>-3.50" in page
+
+
 def test_costs_are_in_line_with_what_is_above_them(report):
     lines = str(report).splitlines()
     place = next(number for number, line in enumerate(lines) if line.startswith("what the profiler itself took"))
