@@ -14,7 +14,8 @@ from types import ModuleType
 import pytest
 
 pytestmark = pytest.mark.slow
-TRIES, CLOSE = 5, 0.25
+TRIES, CLOSE = 12, 0.25    # beside three busy processes on two processors every other try or so is that close
+HEALTHY = 5
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +68,6 @@ def test_a_healthy_loop_has_nothing_to_gain(loops, loop):
     pytest.importorskip(loop)
     faults = {rule for rules in loops.RULES.values() for rule in rules}
     found = []
-    while set() not in found and len(found) < TRIES:
+    while set() not in found and len(found) < HEALTHY:
         found.append(faults & set(loops.false_alarms(loop, 20)))
     assert set() in found, found
