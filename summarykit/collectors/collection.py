@@ -171,6 +171,7 @@ class Collection:
         step = params["cur_step_num"]
         self._parts.ask("collect", params, self._sink, of=parts)
         self._collected.update(dict.fromkeys(parts, step))
+        self._reported = self._outputs = None    # memory that nobody needs, until the next step that is told of
         self.record.record(step)
 
     def _place(self, params: CallbackParams) -> Place:

@@ -154,9 +154,10 @@ class SummaryCollector(Callback):
 
     @property
     def wakes_at(self) -> int:
-        """See ``Callback``: the next step that may be collected; of a subclass that has hooks of its own for steps, every one."""
+        """See ``Callback``: the next step that may be collected; where its class or it itself has hooks of its own for steps, every one."""
         hooks = "on_train_step_begin", "on_train_step_end"
-        if self._depth == 0 or any(getattr(type(self), hook) is not getattr(SummaryCollector, hook) for hook in hooks):
+        own = (getattr(getattr(self, hook), "__func__", None) is not getattr(SummaryCollector, hook) for hook in hooks)
+        if self._depth == 0 or any(own):
             return 0
         return self._open.wakes_at if self._open else NEVER
 

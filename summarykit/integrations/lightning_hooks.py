@@ -9,6 +9,8 @@ from typing import Any
 from summarykit.integrations.driver import Driver
 from summarykit.training.callback import Callback
 
+LIGHTNING = ("lightning.pytorch.callbacks.callback", "pytorch_lightning.callbacks.callback")
+"""Where hooks that do nothing come from."""
 IDLE = ("on_before_zero_grad", "on_before_backward", "on_after_backward", "on_before_optimizer_step")
 """Hooks of every step that are not needed here. Lightning takes 3 to 5 µs to call one that does nothing."""
 
@@ -29,7 +31,8 @@ class Hooks:
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
         """Training begins, or goes on from a checkpoint."""
-        self._put_away()
+        if any(callback is self for callback in trainer.callbacks):    # else a callback of the user's calls this one, and all its hooks
+            self._put_away()
         self._seen = dict(trainer.callback_metrics)
         epoch = trainer.current_epoch
         self.driver.train_begin(
@@ -102,9 +105,9 @@ class Hooks:
         self.driver.failed(exception)
 
     def _put_away(self) -> None:
-        """Keep Lightning from calling what does nothing: it leaves out hooks that are no functions. Those of a subclass are left alone."""
+        """Keep Lightning from calling what does nothing: it leaves out hooks that are no functions. Others are left alone."""
         for name in IDLE:
-            if getattr(getattr(type(self), name, None), "__module__", "").endswith(".callbacks.callback"):
+            if getattr(getattr(self, name), "__module__", None) in LIGHTNING:
                 setattr(self, name, None)
 
     def _evaluation_begins(self, trainer: Any, pl_module: Any, dataset: Any) -> None:

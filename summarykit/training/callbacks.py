@@ -44,8 +44,8 @@ class CallbackList:
 
     @property
     def wakes_at(self) -> int:
-        """Before this step none of them need be called for steps."""
-        return min([getattr(callback, "wakes_at", 0) for callback in self.callbacks], default=NEVER)
+        """Before this step none of them need be called for steps; what an object has without its class saying so may be of one inside."""
+        return min([callback.wakes_at if hasattr(type(callback), "wakes_at") else 0 for callback in self.callbacks], default=NEVER)
 
     def fire(self, hook: str, run_context: RunContext) -> None:
         """Call one hook (``"on_train_begin"`` …) of every callback that has it."""

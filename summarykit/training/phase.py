@@ -144,6 +144,7 @@ class Training(Phase):
     def run(self) -> Iterator[None]:
         """The whole training, as a ``with`` block: the callbacks are entered and left, and ``status`` says how it ended."""
         params = self._params
+        self._leave_others()
         # Marked twice: the callbacks see on leaving how the run ended, and the run fails where one of them raises in that.
         with MARKS.during(ref(self)), params.restored(*_HELD), params.marked(), self._callbacks.entered(), params.marked():
             self.begin()
@@ -156,6 +157,13 @@ class Training(Phase):
                 self.catch_up()
                 raise
             self.end()
+
+    def _leave_others(self) -> None:
+        """Tell callbacks that come here from a training whose end nobody told how far that came: later it is this one that they follow."""
+        ours = {id(callback) for callback in self._callbacks}
+        for training in [running() for running in MARKS.running]:
+            if training is not None and not ours.isdisjoint(map(id, training._callbacks)):
+                training.catch_up()
 
     def begin(self) -> None:
         """Begin the training."""

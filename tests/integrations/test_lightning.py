@@ -267,3 +267,27 @@ def test_hooks_that_do_nothing_are_not_called_and_those_of_a_subclass_are(tmp_pa
     assert seen == [*range(SAMPLES)]
     assert collector.on_before_zero_grad is collector.on_before_backward is collector.on_before_optimizer_step is None
     assert steps(tmp_path / "summary", "scalar", "loss") == [*range(1, SAMPLES + 1)]
+
+
+def test_a_hook_is_left_alone_wherever_the_users_class_or_function_is(tmp_path):
+    """Also in a module that is called as Lightning's is."""
+    seen = []
+
+    class Looking(SummaryCollector):
+        def on_after_backward(self, trainer, pl_module):
+            seen.append("class")
+
+    Looking.on_after_backward.__module__ = "project.callbacks.callback"
+    collector = Looking(tmp_path / "summary")
+    collector.on_before_backward = lambda *_: seen.append("object")
+    trainer(tmp_path, collector).fit(net(), data())
+    assert seen == ["object", "class"] * SAMPLES
+
+
+def test_a_callback_that_calls_ours_may_call_all_hooks(tmp_path):
+    collector = SummaryCollector(tmp_path / "summary", 1)
+    hooks = [name for name in dir(lightning.Callback) if name.startswith("on_")]
+    forwarding = type("Forwarding", (lightning.Callback,), {name: staticmethod(getattr(collector, name)) for name in hooks})
+    trainer(tmp_path, forwarding()).fit(net(), data())
+    assert [getattr(collector, name) for name in hooks if not callable(getattr(collector, name))] == []
+    assert steps(tmp_path / "summary", "scalar", "loss") == [*range(1, SAMPLES + 1)]

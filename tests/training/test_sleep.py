@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import weakref
+from unittest.mock import MagicMock
+
+import numpy as np
 import pytest
 
 from summarykit.collectors import SummaryCollector
@@ -129,3 +133,81 @@ def test_hooks_of_a_subclass_are_called_at_every_step(tmp_path):
 
     trained(Counting(tmp_path)).train_end()
     assert seen == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_hook_of_the_object_itself_is_called_at_every_step(tmp_path):
+    seen, collector = [], asleep(tmp_path)
+    theirs = collector.on_train_step_end
+
+    def ours(run_context):
+        theirs(run_context)
+        seen.append(run_context.original_args()["cur_step_num"])
+
+    collector.on_train_step_end = ours
+    trained(collector).train_end()
+    assert seen == [1, 2, 3, 4, 5, 6]
+
+
+def asleep(path, **specified):
+    """A collector that from the first step on sleeps: lineage would wait for the version of the code."""
+    return SummaryCollector(path, 100, collect_specified_data={"collect_train_lineage": False, **specified})
+
+
+class Forwarding:
+    """All that a callback has, by way of one inside, and a hook of its own."""
+
+    def __init__(self, inner):
+        self.inner, self.seen = inner, []
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+    def __enter__(self):
+        return self.inner.__enter__()
+
+    def __exit__(self, *error):
+        self.inner.__exit__(*error)
+
+    def on_train_step_end(self, run_context):
+        self.inner.on_train_step_end(run_context)
+        self.seen.append(run_context.original_args()["cur_step_num"])
+
+
+@pytest.mark.parametrize("inside", [asleep, lambda path: MagicMock()], ids=["collector", "mock"])
+def test_what_forwards_to_another_is_awake(tmp_path, inside):
+    forwarding = Forwarding(inside(tmp_path))
+    trained(forwarding).train_end()
+    assert forwarding.seen == [1, 2, 3, 4, 5, 6]
+
+
+def test_what_was_reported_is_held_no_longer_than_to_the_end_of_the_next_step(tmp_path):
+    held, found = [], []
+    with Loop(train_dataset=range(8), callbacks=asleep(tmp_path)) as loop:
+        for _ in loop.steps():
+            array = np.zeros(3)
+            loop.report(values=array)
+            held.append(weakref.ref(array))
+            del array
+            found.append([step for step, array in enumerate(held, 1) if array() is not None])
+    assert all(step >= now - 1 for now, steps in enumerate(found, 1) for step in steps)
+
+
+@pytest.mark.parametrize("closed", [3, 5], ids=["meanwhile", "afterwards"])
+def test_a_training_whose_end_nobody_told_is_complete_where_another_begins_with_its_callbacks(tmp_path, closed, caplog):
+    collector = asleep(tmp_path, histogram_regular=None)
+    driver, following = Driver(collector), Driver(collector)
+    driver.train_begin(network={"weight": np.ones(3)})
+    for number in range(1, 16):
+        driver.step_begin()
+        driver.step_end({"loss": float(number)})
+    following.train_begin()
+    for number in range(1, 6):
+        following.step_begin()
+        following.step_end({"loss": float(number)})
+        if number == closed:
+            driver.close()
+    following.train_end()
+    run = Run(tmp_path)
+    assert run.histograms("weight/auto").step.tolist() == [1, 15]
+    assert run.scalars("loss").step.tolist() == [1, closed, 15]    # a collector serves one training at a time
+    assert "once every" not in caplog.text
