@@ -106,6 +106,7 @@ from summarykit.landscape import Evaluation
 from summarykit.landscape.models import model_of
 data = [(np.full((size, 1), size, "f4") + np.arange(size, dtype="f4")[:, None], np.zeros(size, "f4")) for size in (8, 8, 4)]
 normal, inputs = keras.layers.BatchNormalization(momentum=0.3), keras.Input((1,))
+normal.call = call = normal.call    # as one that somebody has wrapped
 net = keras.Model(inputs, normal(inputs) + normal(inputs + 10.0))
 convert, means = keras.ops.convert_to_numpy, []
 
@@ -116,6 +117,7 @@ def loss(labels, outputs):
 model_of((net, net, data, {"Loss": loss}), Evaluation(20, batch_norm="estimated")).measure()
 np.testing.assert_allclose(means[0], np.concatenate([inputs for inputs, _ in data]).mean() + 5, rtol=1e-6)
 assert normal.momentum == 0.3
+assert normal.call is call
 """
 
 

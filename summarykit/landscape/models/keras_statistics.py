@@ -49,13 +49,14 @@ class _Average:
 @contextmanager
 def _averaging(layers: Sequence[Any]) -> Iterator[list[_Average]]:
     """Let these layers, and no others, behave as in training."""
-    kept = [(layer, layer.momentum) for layer in layers]
+    kept = [(layer, layer.momentum, vars(layer).get("call")) for layer in layers]
     averages = [_Average(layer) for layer in layers]
     for layer, average in zip(layers, averages, strict=True):
         layer.call = average
     try:
         yield averages
     finally:
-        for layer, momentum in kept:
-            del layer.call    # the class has one
-            layer.momentum = momentum
+        for layer, momentum, call in kept:
+            layer.momentum, layer.call = momentum, call
+            if call is None:
+                del layer.call    # the class has one
