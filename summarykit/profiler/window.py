@@ -65,6 +65,8 @@ class Window:
         self._running = [one for one in self._collectors if self._did(one, "start", one.start)]
         self._drain = Beat("writing", DRAIN, self._written)
         self._drains = self._ns_per_mark = 0
+        self._said: dict[str, dict[str, Any]] = {}
+        self._mute: set[str] = set()
         self._full = False
         self._governor = Governor(plan.max_overhead)
         self._lock = threading.RLock()
@@ -185,10 +187,20 @@ class Window:
 
     def _told(self) -> dict[str, Any]:
         return {
-            "collected": {one.key: one.described() for one in self._collectors},
+            "collected": {one.key: self._described(one) for one in self._collectors},
             "costs": {name: vars(cost) for name, cost in self._costs().items()},
             "governed": self._governor.told,
         }
+
+    def _described(self, one: Collector) -> dict[str, Any]:
+        """What a collector says of itself; of one that failed to, what it said last."""
+
+        def say() -> None:
+            self._said[one.key] = one.described()
+
+        if one.key not in self._mute and not self._did(one, "describe itself", say):
+            self._mute.add(one.key)
+        return self._said.get(one.key, {})
 
     def _costs(self) -> dict[str, Cost]:
         """What each collector cost; of marks that is their number times what one takes here and now."""

@@ -105,6 +105,22 @@ def test_beside_the_real_torch_over_an_allocator_that_is_made_up(tmp_path, monke
     assert last == {"cuda_0/allocated_peak": 5.0, "cuda_0/reserved": 3.0, "cuda_0/retries": 2.0}
 
 
+def test_an_allocator_that_cannot_be_asked_costs_nothing_else(tmp_path, cuda, monkeypatch, caplog):
+    """As PyTorch's with an allocator of somebody else's (``CUDAPluggableAllocator``): what else is recorded is written all the same."""
+
+    def unable(device):
+        raise RuntimeError("CUDAPluggableAllocator does not yet support getDeviceStats")
+
+    monkeypatch.setattr(cuda, "memory_stats", unable)
+    with Profiler(tmp_path, collectors=["cuda_memory"]) as profiler:
+        profiler.windows[0]._written()
+        profiler.windows[0]._written()
+        profiler.step(), profiler.step()
+    (recording,) = recorded(profiler.windows[0].records)
+    assert recording.tables["steps"]["step"].tolist() == [1, 2]
+    assert caplog.text.count("'cuda_memory' failed to describe itself, the rest goes on") == 1
+
+
 def test_cuda_is_not_initialized_by_it(tmp_path, cuda):
     cuda.initialized = False
     with Profiler(tmp_path, collectors=["cuda_memory"]) as profiler:
