@@ -16,7 +16,8 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from operator import attrgetter
 from typing import Any, Protocol
@@ -217,6 +218,20 @@ class Fence:
         for each in sorted(self.waiting, key=attrgetter("lasting")):
             each.settle()
         self._drop_settled()
+
+    @contextmanager
+    def set_aside(self) -> Iterator[None]:
+        """Let other threads copy: a signal handler waits for one of them, and may have interrupted a copy in this one."""
+        held = 0
+        with suppress(RuntimeError):    # it is held no more
+            while True:
+                self.copying.release()
+                held += 1
+        try:
+            yield
+        finally:
+            for _ in range(held):
+                self.copying.acquire()
 
     def _drop_settled(self) -> None:
         if not self._dropping.acquire(blocking=False):    # another thread does, or what a signal handler interrupted

@@ -70,7 +70,11 @@ class Desk:
         if self.direct and not self.turns.take_all():
             return False
         lifecycle.pump().call()    # a signal handler may ask before the call that it interrupted has started a thread
-        return request.wait(patience, lambda: (self._stats.bytes, self._stats.written, self.buffer.taken, self.works.executor.completed))
+        with FENCE.set_aside():
+            return request.wait(patience, self._progress)
+
+    def _progress(self) -> object:
+        return self._stats.bytes, self._stats.written, self.buffer.taken, self.works.executor.completed
 
     # --- at the edges of the process
 

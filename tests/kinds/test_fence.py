@@ -316,6 +316,22 @@ def test_what_a_filter_discards_or_a_later_value_replaces_is_not_copied(tmp_path
     assert [(point.step, point.value.max) for point in run.histograms("p")] == [(1, 1.0)]
 
 
+def test_ex8_a_signal_handler_that_interrupted_a_copy_may_flush(tmp_path):
+    """The pump must not wait for that copy, which waits for the handler, which waits for the pump."""
+    parameter, _ = trained()
+    others = []
+    with SummaryRecord(tmp_path) as record:
+        record.add_value("histogram", "weight", parameter)
+        with FENCE.copying, FENCE.copying:    # as where the handler comes
+            record.record(1)
+            assert record.flush()
+            assert Run(tmp_path).histograms("weight").step.tolist() == [1]
+            other = threading.Thread(target=lambda: others.append(FENCE.copying.acquire(blocking=False)))
+            other.start()
+            other.join()
+    assert others == [False]    # and the copy goes on undisturbed
+
+
 def test_a_gradient_that_was_written_again_is_told_of():
     gradient, told = torch.ones(SHAPE), []
     lasting = FENCE.postpone(gradient, lambda: told.append(True))
