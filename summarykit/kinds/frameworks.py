@@ -127,7 +127,12 @@ class _Jax:
 
 
 def in_host(array: Any) -> bool:
-    """Tell whether an array of JAX lies in the host's memory and is computed, so that NumPy looks at it without a copy and a wait."""
+    """Tell whether an array of JAX lies in the host's memory and is computed, so that NumPy looks at it without a copy and a wait.
+
+    Not of bfloat16 and other extensions of NumPy's dtypes: to widen them takes a hundred times as long, and another thread can do that.
+    """
+    if getattr(array.dtype, "kind", "V") == "V":    # that of random keys has none
+        return False
     devices = array.devices()
     return len(devices) == 1 and next(iter(devices)).platform == "cpu" and array.is_ready()
 

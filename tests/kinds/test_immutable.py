@@ -8,6 +8,7 @@ import pytest
 jax = pytest.importorskip("jax")
 jnp = pytest.importorskip("jax.numpy")
 
+from summarykit.errors import RefusedValueError  # noqa: E402
 from summarykit.kinds import immutable  # noqa: E402
 from summarykit.kinds.arrays import Held, Typed, freeze  # noqa: E402
 from summarykit.kinds.histogram import HISTOGRAM  # noqa: E402
@@ -77,7 +78,20 @@ def test_a_kind_takes_what_is_frozen_as_it_is():
 @pytest.mark.parametrize("name", ["bfloat16", "float16", "int8", "bool"])
 def test_va11_the_dtype_is_kept(name):
     [found] = frozen_together([jax.block_until_ready(jnp.ones((2, 3), name))])
-    assert (found.dtype, found.shape, found.data.tolist()) == (name, (2, 3), [[1] * 3] * 2)
+    assert (found.get().dtype, found.shape, found.get().data.tolist()) == (name, (2, 3), [[1] * 3] * 2)
+
+
+def test_what_numpy_must_widen_is_left_to_another_thread():
+    values = jax.block_until_ready([jnp.ones(1000, "bfloat16"), jnp.ones(1000, "float8_e4m3fn")])
+    assert all(isinstance(each, Held) for each in [*frozen_together(values), *map(freeze, values)])
+
+
+def test_a_random_key_costs_only_itself():
+    *found, key = frozen_together([*slow(), jax.random.key(0)])
+    assert_frozen(found)
+    for each in key, freeze(jax.random.key(0)):
+        with pytest.raises(RefusedValueError, match="key_data"):
+            each.get()
 
 
 def test_what_cannot_be_frozen_together_is_left_to_itself():
