@@ -138,7 +138,7 @@ class Roll:
         """End a step; None where nothing was recorded in it."""
         if not self._begun:
             return None
-        states, copies = self._states, self._copies
+        states, copies, self._begun = self._states, self._copies, False    # before a call, in which a signal handler may record
         self._begin()
         if all(states):
             self._last = copies.places

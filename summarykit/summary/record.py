@@ -42,7 +42,8 @@ class _Pending(threading.local):
 
     def take(self, step: int, wall_time: float, lending: Lending) -> list[tuple[str, Batch]]:
         """What this step has but scalars, by kind; it is no more pending."""
-        snapshots, self.snapshots = self.snapshots, defaultdict(dict)
+        fresh: defaultdict[str, dict[str, Any]] = defaultdict(dict)    # before the two change places: a signal handler may record in a call
+        snapshots, self.snapshots = self.snapshots, fresh
         found = [(plugin, batch(KINDS.get(plugin), values, step, wall_time)) for plugin, values in snapshots.items()]
         for plugin, roll in self.rolls.items():
             if rolled := roll.close():

@@ -247,3 +247,20 @@ def test_a_forked_child_has_no_part_in_its_parents_step(tmp_path):
         record.record(1)
         model.update()
     model.check(tmp_path)
+
+
+def test_ex8_a_signal_handler_that_records_while_a_step_is_closed_finds_nothing_left_of_it(tmp_path, monkeypatch):
+    model, begin = Model(), Roll._begin
+    with SummaryRecord(tmp_path) as record:
+
+        def interrupted(roll):
+            monkeypatch.setattr(Roll, "_begin", begin)
+            record.record(3)    # as a handler does that comes before the first line of the call
+            begin(roll)
+
+        model.record(record, 1)
+        monkeypatch.setattr(Roll, "_begin", interrupted)
+        model.record(record, 2)
+    assert Roll._begin is begin
+    assert record.stats()["dropped"] == {}
+    model.check(tmp_path)

@@ -7,6 +7,7 @@ import logging
 import os
 import pickle
 import threading
+from collections import defaultdict
 from decimal import Decimal
 
 import numpy as np
@@ -228,3 +229,17 @@ def test_va2_first_non_finite_step_of_each_tag(tmp_path):
         record.flush()
         assert record.stats()["nonfinite"] == {"loss": 1}
     np.testing.assert_array_equal(Run(tmp_path).scalars("loss").value, [1.0, np.nan, np.inf, 2.0, -np.inf])
+
+
+def test_ex8_a_signal_handler_that_records_while_a_step_is_closed_records_no_value_twice(tmp_path, monkeypatch):
+    with SummaryRecord(tmp_path) as record:
+
+        def interrupted(kind):
+            monkeypatch.undo()
+            record.record(2)    # as a handler does that comes at the end of the call
+            return defaultdict(kind)
+
+        record.add_value("tensor", "state", [1.0])
+        monkeypatch.setattr("summarykit.summary.record.defaultdict", interrupted)
+        record.record(1)
+    assert Run(tmp_path).tensors("state").step.tolist() == [2]
