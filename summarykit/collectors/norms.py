@@ -29,7 +29,8 @@ def norm(arrays: Iterable[Any]) -> Any:
         with torch.no_grad():
             return _of_tensors(torch, found)
     jax = sys.modules.get("jax")
-    if jax is not None and all(isinstance(array, jax.Array) for array in found):
+    kind = getattr(jax, "Array", None)    # of one that is only just being imported there is none
+    if kind is not None and all(isinstance(array, kind) for array in found):
         return _compiled(jax)(found)
     return reduce(add, map(_squares, found)) ** 0.5
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import sys
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -64,6 +65,11 @@ def test_torch_leaves_the_graph_and_the_values_alone():
     before = weight._version
     assert not norm([weight]).requires_grad
     assert weight._version == before
+
+
+def test_a_jax_that_is_only_just_being_imported_is_none_yet(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", ModuleType("jax"))
+    assert norm([np.full(4, 2.0)]) == 4
 
 
 def test_of_jax_it_stays_on_the_device():
