@@ -70,7 +70,8 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
             log_dir: local directory for the files, made if it is absent; None: ``runs/<time>_<host><comment>``.
             comment: end of that default name.
             purge_step: the first step that will be recorded, where this run continues an earlier one in the same directory: viewers and
-                reader then hide that one's points from this step on. So do the runs below it, when they are recorded into.
+                reader then hide that one's points from this step on. So do the runs below it, when they are recorded into. Forked children
+                that come to the same one within 0.1 s of each other should have a ``log_dir`` each: the last hides the others' points.
             max_queue: accepted for the peers' sake: the queue is longer, and bounded; see ``on_full``.
             flush_secs: seconds after which a recorded value is in the file, at most: 0.1, or less where this is less.
             filename_suffix: letters, digits, ``_``, ``.``, ``-`` that the files' names are to hold.
