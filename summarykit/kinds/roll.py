@@ -103,11 +103,8 @@ class Roll:
         self._places = {tag: place for place, tag in enumerate(known)}
         self._lending = lending
         self._last: Sequence[int] = ()    # what was recorded in the last step that recorded something
-        self._begin()
-
-    def _begin(self) -> None:
         self._begun = False
-        self._copies = Copies(self._seen, self._lending)
+        self._copies = Copies(self._seen, lending)
         self._states = self._copies.states
 
     def add(self, tag: str, value: Any) -> bool:
@@ -136,10 +133,11 @@ class Roll:
 
     def close(self) -> Rolled | None:
         """End a step; None where nothing was recorded in it."""
-        if not self._begun:
+        fresh = Copies(self._seen, self._lending) if self._begun else None    # a call: a signal handler may record in it
+        if fresh is None or not self._begun:
             return None
-        states, copies, self._begun = self._states, self._copies, False    # before a call, in which a signal handler may record
-        self._begin()
+        states, copies = self._states, self._copies
+        self._states, self._copies, self._begun = fresh.states, fresh, False
         if all(states):
             self._last = copies.places
             return self._tags, copies, self._sizes

@@ -40,6 +40,10 @@ class _Pending(threading.local):
         let_go([replaced])
         return (plugin == "scalar" and self.scalars.pop(name, None) is not None) or replaced is not None or there
 
+    def kinds(self) -> set[str]:
+        """The kinds of which there may be values."""
+        return {"scalar", *self.snapshots, *self.rolls}
+
     def take(self, step: int, wall_time: float, lending: Lending) -> list[tuple[str, Batch]]:
         """What this step has but scalars, by kind; it is no more pending."""
         fresh: defaultdict[str, dict[str, Any]] = defaultdict(dict)    # before the two change places: a signal handler may record in a call
@@ -191,17 +195,18 @@ class SummaryRecord(Recorder):
         if step.__class__ is not int or not -(2**63) <= step < 2**63:
             step = integer(step)
         pending = self._pending
+        unwanted = () if plugin_filter is None else [plugin for plugin in pending.kinds() if not plugin_filter(plugin)]    # it may raise
         scalars, refused = pending.scalars, pending.refused
-        if plugin_filter is not None and not plugin_filter("scalar"):
+        if "scalar" in unwanted:
             scalars = {}
         pending.scalars, pending.refused = {}, 0
         batches = []
         if pending.snapshots or pending.rolls:
             for plugin, each in pending.take(step, now, self._lending):
-                if plugin_filter is None or plugin_filter(plugin):
-                    batches.append(each)
-                else:
+                if plugin in unwanted:
                     each.let_go()
+                else:
+                    batches.append(each)
         flat = flatten(scalars, scalars.values(), step, now)
         accepted = self._writer.put(flat, batches) if flat or batches else not self._writer.closed
         self._raise_failure()

@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from summarykit.errors import RefusedValueError  # noqa: E402
-from summarykit.kinds import fence  # noqa: E402
+from summarykit.kinds import fence, roll  # noqa: E402
 from summarykit.kinds.fence import FENCE  # noqa: E402
 from summarykit.kinds.memory import NOBODY  # noqa: E402
 from summarykit.kinds.roll import Roll, parameters  # noqa: E402
@@ -249,18 +249,19 @@ def test_a_forked_child_has_no_part_in_its_parents_step(tmp_path):
     model.check(tmp_path)
 
 
-def test_ex8_a_signal_handler_that_records_while_a_step_is_closed_finds_nothing_left_of_it(tmp_path, monkeypatch):
-    model, begin = Model(), Roll._begin
+def test_ex8_a_signal_handler_that_records_while_a_step_is_closed_takes_it_whole(tmp_path, monkeypatch):
+    model = Model()
     with SummaryRecord(tmp_path) as record:
 
-        def interrupted(roll):
-            monkeypatch.setattr(Roll, "_begin", begin)
+        def interrupted(*arguments):
+            monkeypatch.undo()
             record.record(3)    # as a handler does that comes before the first line of the call
-            begin(roll)
+            return roll.Copies(*arguments)
 
         model.record(record, 1)
-        monkeypatch.setattr(Roll, "_begin", interrupted)
+        monkeypatch.setattr(roll, "Copies", interrupted)
         model.record(record, 2)
-    assert Roll._begin is begin
+        assert roll.Copies is not interrupted
+    model.expected = {(tag, 3 if step == 2 else step): value for (tag, step), value in model.expected.items()}
     assert record.stats()["dropped"] == {}
     model.check(tmp_path)

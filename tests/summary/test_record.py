@@ -148,6 +148,23 @@ def test_a_filter_discards_what_it_rejects(tmp_path, caplog):
     assert [point.step for point in run.tensors("t")] == [2]
 
 
+def test_what_a_filter_that_fails_was_asked_about_stays_for_the_next_step(tmp_path):
+    def fails(plugin):
+        if plugin == "tensor":
+            raise LookupError(plugin)
+        return True
+
+    with SummaryRecord(tmp_path) as record:
+        record.add_value("scalar", "s", 1.0)
+        record.add_value("tensor", "t", np.array([1]))
+        with pytest.raises(LookupError):
+            record.record(1, plugin_filter=fails)
+        record.record(2)
+    run = Run(tmp_path)
+    assert run.scalars("s").step.tolist() == [2]
+    assert [point.step for point in run.tensors("t")] == [2]
+
+
 def test_closed_is_closed(tmp_path):
     record = SummaryRecord(tmp_path)
     record.add_value("scalar", "a", 1.0)
