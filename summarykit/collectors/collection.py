@@ -117,7 +117,8 @@ class Collection:
             return
         self._ended = True
         step = params["cur_step_num"]
-        if step > self.step and self.step not in self._collected.values():
+        if step > self.step:
+            self.record.record(step)    # what hooks in the model and the optimizer gave is of this step, not of the one before
             self.reported_outside(values_of({"reported": self._reported, "net_outputs": self._outputs}), "", self.step)
         if rest := [part for part in self._rest(params) if self._collected.get(part) != step]:
             self._collect(rest, params)
@@ -171,7 +172,8 @@ class Collection:
         step = params["cur_step_num"]
         self._parts.ask("collect", params, self._sink, of=parts)
         self._collected.update(dict.fromkeys(parts, step))
-        self._reported = self._outputs = None    # memory that nobody needs, until the next step that is told of
+        if not all(part.whole_step for part in parts):    # these took what was reported: its memory is needed no longer
+            self._reported = self._outputs = None
         self.record.record(step)
 
     def _place(self, params: CallbackParams) -> Place:

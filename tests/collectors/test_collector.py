@@ -92,6 +92,32 @@ def test_ru1_an_exception_before_the_report_of_a_step(directory, collector):
     assert directory.steps()["loss"] == [1, 10, 13]
 
 
+def test_ru1_what_the_last_whole_step_reported_is_there_where_only_its_weights_were_collected(directory, collector, network):
+    asked = {"collect_landscape": {"intervals": [[2, 5, 13]]}}
+    with pytest.raises(ValueError, match="bad"), Loop(network, None, range(100), 1, collector(specified=asked)) as loop:
+        for _ in loop.steps():
+            if loop.step == 14:
+                raise ValueError("bad")
+            loop.report(loss=loop.step)
+    assert directory.steps()["loss"] == [1, 10, 13]
+
+
+def test_ru1_gradients_of_a_step_that_an_exception_ended_are_not_taken_for_those_of_the_step_before(directory, collector):
+    torch = pytest.importorskip("torch")
+    network = torch.nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(network.parameters())
+    asked = {"collect_gradient": True, "collect_activations": ""}
+    with pytest.raises(ValueError, match="bad"), Loop(network, optimizer, range(100), 1, collector(specified=asked)) as loop:
+        for _ in loop.steps():
+            loop.report(loss=loop.step)
+            network(torch.ones(1, 2)).sum().backward()
+            optimizer.step()
+            if loop.step == 10:
+                raise ValueError("bad")
+    assert directory.steps()["loss"] == [1, 9, 10]
+    assert directory.steps()["weight/gradient"] == directory.steps()["/activation"] == [1, 10]
+
+
 def test_ru1_an_exception_between_the_steps_leaves_the_last_whole_step(directory, collector, network):
     with pytest.raises(ValueError, match="bad"), Loop(network, None, range(4), 3, collector()) as loop:
         for _ in loop.epochs():
