@@ -96,6 +96,7 @@ class Collection:
     def reported_outside(self, values: Mapping[str, Any], prefix: str, step: int) -> None:
         """Values came from outside a step: of an epoch, or of an evaluation."""
         if values:
+            self._record_open_step()
             self._parts.ask("collect_report", values, prefix, self._sink)
             self.record.record(step)
 
@@ -106,6 +107,7 @@ class Collection:
     def evaluation_end(self, params: CallbackParams) -> None:
         """An evaluation has ended; it belongs to the training step that it says, or to the last one that was seen."""
         step = params.get("train_step_num") or self.step
+        self._record_open_step()
         self.reported_outside(params.get("metrics", {}), "eval/", step)
         self._parts.ask("evaluation_end", params, self._sink)
         self.record.record(step)
@@ -118,7 +120,6 @@ class Collection:
         self._ended = True
         step = params["cur_step_num"]
         if step > self.step:
-            self.record.record(step)    # what hooks in the model and the optimizer gave is of this step, not of the one before
             self.reported_outside(values_of({"reported": self._reported, "net_outputs": self._outputs}), "", self.step)
         if rest := [part for part in self._rest(params) if self._collected.get(part) != step]:
             self._collect(rest, params)
@@ -175,6 +176,11 @@ class Collection:
         if not all(part.whole_step for part in parts):    # these took what was reported: its memory is needed no longer
             self._reported = self._outputs = None
         self.record.record(step)
+
+    def _record_open_step(self) -> None:
+        """What hooks in the model and the optimizer gave of a step that is open has its number, not that of what is recorded meanwhile."""
+        if self._asked > self.step:
+            self.record.record(self._asked)
 
     def _place(self, params: CallbackParams) -> Place:
         return Place(params["cur_step_num"], params.get("cur_epoch_num", 1), time.monotonic() - self._begun)

@@ -12,6 +12,7 @@ import pytest
 
 from summarykit.collectors import PARTS, Part, SummaryCollector
 from summarykit.errors import RefusedValueError
+from summarykit.integrations.driver import Driver
 from summarykit.reading import Run
 from summarykit.training import Callback, CallbackList, Loop, RunContext, Status
 
@@ -116,6 +117,23 @@ def test_ru1_gradients_of_a_step_that_an_exception_ended_are_not_taken_for_those
                 raise ValueError("bad")
     assert directory.steps()["loss"] == [1, 9, 10]
     assert directory.steps()["weight/gradient"] == directory.steps()["/activation"] == [1, 10]
+
+
+def test_activations_of_a_step_that_an_evaluation_interrupts_have_its_number(directory, collector):
+    torch = pytest.importorskip("torch")
+    network = torch.nn.Linear(2, 2)
+    driver = Driver(collector(specified={"collect_activations": ""}))
+    driver.train_begin(network=network)
+    for _ in range(10):
+        driver.step_begin()
+        network(torch.ones(1, 2))
+        if driver.step == 9:
+            driver.eval_begin()
+            driver.eval_end({"accuracy": 1.0})
+        driver.step_end({"loss": 1.0})
+    driver.train_end()
+    assert directory.steps()["/activation"] == [1, 10]
+    assert directory.steps()["eval/accuracy"] == [9]
 
 
 def test_ru1_an_exception_between_the_steps_leaves_the_last_whole_step(directory, collector, network):
