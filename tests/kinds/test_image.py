@@ -25,6 +25,7 @@ def notices(monkeypatch):
     heard = Heard()
     monkeypatch.setattr(pixels, "NOTICES", heard)
     monkeypatch.setattr(layout, "NOTICES", heard)
+    layout.layout_of.cache_clear()    # an earlier test's picture of the same shape has been told of
     return heard
 
 
