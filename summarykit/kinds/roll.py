@@ -92,9 +92,12 @@ class Roll:
 
     What is known of them is kept from one step to the next, and only what may have changed is looked at: a model has hundreds, and beside a
     step of training every look misses the processor's caches.
+
+    Attributes:
+        begun: something came in the present step.
     """
 
-    __slots__ = ("_begun", "_copies", "_last", "_lending", "_places", "_seen", "_sizes", "_states", "_tags")
+    __slots__ = ("_copies", "_last", "_lending", "_places", "_seen", "_sizes", "_states", "_tags", "begun")
 
     def __init__(self, known: Mapping[str, Seen], lending: Lending) -> None:
         """Expect parameters under their tags. They will be copied into what is lent."""
@@ -103,7 +106,7 @@ class Roll:
         self._places = {tag: place for place, tag in enumerate(known)}
         self._lending = lending
         self._last: Sequence[int] = ()    # what was recorded in the last step that recorded something
-        self._begun = False
+        self.begun = False
         self._copies = Copies(self._seen, lending)
         self._states = self._copies.states
 
@@ -117,7 +120,7 @@ class Roll:
             return False
         self._states[place] = value, value._version
         if not self._copies.entered:
-            self._copies.entered = self._begun = True
+            self._copies.entered = self.begun = True
             FENCE.waiting.append(self._copies)
         return True
 
@@ -128,16 +131,16 @@ class Roll:
             return False
         with FENCE.copying:
             there, self._states[place] = bool(self._states[place]), False
-        self._begun = True
+        self.begun = True
         return there
 
     def close(self) -> Rolled | None:
         """End a step; None where nothing was recorded in it."""
-        fresh = Copies(self._seen, self._lending) if self._begun else None    # a call: a signal handler may record in it
-        if fresh is None or not self._begun:
+        fresh = Copies(self._seen, self._lending) if self.begun else None    # a call: a signal handler may record in it
+        if fresh is None or not self.begun:
             return None
         states, copies = self._states, self._copies
-        self._states, self._copies, self._begun = fresh.states, fresh, False
+        self._states, self._copies, self.begun = fresh.states, fresh, False
         if all(states):
             self._last = copies.places
             return self._tags, copies, self._sizes

@@ -54,8 +54,10 @@ class _Pending(threading.local):
                 found.append((plugin, Batch(KINDS.get(plugin), *rolled, step, wall_time)))
         for plugin in FENCED:
             if plugin in snapshots and (beside := parameters(snapshots[plugin])):    # they belong to the roll from the next step on
-                known = self.rolls[plugin].known() if plugin in self.rolls else {}
-                self.rolls[plugin] = Roll({**known, **beside}, lending)
+                last = self.rolls.get(plugin)
+                longer = Roll({**(last.known() if last else {}), **beside}, lending)
+                if last is None or not last.begun:    # else by a signal handler, just now
+                    self.rolls[plugin] = longer
         return found
 
 

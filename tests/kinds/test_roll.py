@@ -45,6 +45,12 @@ class Model:
             self.expected[TAGS[place], step] = self.value(place)
         assert record.record(step)
 
+    def train(self, record, steps):
+        """So many steps, from 0 on, in which all are recorded."""
+        for step in range(steps):
+            self.record(record, step)
+            self.update()
+
     def value(self, place):
         """A copy of a parameter."""
         return self.parameters[place].detach().numpy().copy()
@@ -192,9 +198,7 @@ def test_every_step_holds_what_the_parameters_were_whichever_are_recorded_in_it(
 def test_of_two_values_of_a_tag_in_one_step_the_last_wins(tmp_path, caplog):
     model = Model()
     with SummaryRecord(tmp_path) as record:
-        for step in range(3):
-            model.record(record, step)
-            model.update()
+        model.train(record, 3)
         record.add_value("tensor", "first", model.parameters[0])
         record.add_value("tensor", "first", np.ones(3, np.float32))
         record.add_value("tensor", "second", np.ones(3, np.float32))
@@ -210,9 +214,7 @@ def test_of_two_values_of_a_tag_in_one_step_the_last_wins(tmp_path, caplog):
 def test_a_filter_discards_what_a_roll_has(tmp_path):
     model = Model()
     with SummaryRecord(tmp_path) as record:
-        for step in range(3):
-            model.record(record, step)
-            model.update()
+        model.train(record, 3)
         record.add_value("tensor", "first", model.parameters[0])
         record.record(3, plugin_filter=lambda plugin: plugin == "scalar")
         model.update()
@@ -264,4 +266,22 @@ def test_ex8_a_signal_handler_that_records_while_a_step_is_closed_takes_it_whole
         assert roll.Copies is not interrupted
     model.expected = {(tag, 3 if step == 2 else step): value for (tag, step), value in model.expected.items()}
     assert record.stats()["dropped"] == {}
+    model.check(tmp_path)
+
+
+def test_ex8_what_a_signal_handler_adds_while_a_roll_becomes_longer_is_of_the_next_step(tmp_path, monkeypatch):
+    model, known = Model(), Roll.known
+    with SummaryRecord(tmp_path) as record:
+
+        def interrupted(roll):
+            monkeypatch.undo()
+            record.add_value("tensor", "first", model.parameters[0])
+            return known(roll)
+
+        model.record(record, 1, [0])
+        monkeypatch.setattr(Roll, "known", interrupted)
+        model.record(record, 2, [0, 1])
+        assert Roll.known is known
+        model.record(record, 3, [1])
+    model.expected["first", 3] = model.value(0)
     model.check(tmp_path)
