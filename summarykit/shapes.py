@@ -7,26 +7,25 @@ a format lays these out on disk and gives them back. Neither knows the other.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from summarykit.immutable import Immutable
+
+# NDArray, spelled out: to import numpy.typing takes half a millisecond.
+Array = np.ndarray[Any, np.dtype[Any]]
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
-@dataclass(frozen=True)
-class Scalar:
+class Scalar(Immutable):
     """One number, kept as float64 (exact for every float and for integers up to 2**53)."""
 
     value: float
 
 
-@dataclass(frozen=True, eq=False)
-class Histogram:
+class Histogram(Immutable, eq=False):
     """Counts of finite values between edges (ours: of equal width); NaN and infinities are counted apart.
 
     Attributes:
@@ -62,8 +61,7 @@ class Histogram:
         return self.finite + self.nan + self.pos_inf + self.neg_inf
 
 
-@dataclass(frozen=True)
-class Image:
+class Image(Immutable):
     """One encoded picture.
 
     Attributes:
@@ -79,8 +77,7 @@ class Image:
     encoded: bytes
 
 
-@dataclass(frozen=True, eq=False)
-class Tensor:
+class Tensor(Immutable, eq=False):
     """A whole array.
 
     Attributes:
@@ -93,8 +90,7 @@ class Tensor:
     dtype: str
 
 
-@dataclass(frozen=True, eq=False)
-class Plugin:
+class Plugin(Immutable, eq=False):
     """A value for one plugin of TensorBoard (text, audio, PR curve, mesh, hparams ...), in that plugin's own form.
 
     Attributes:
@@ -129,8 +125,7 @@ def strings(*values: bytes) -> Array:
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class Group:
+class Group(Immutable, eq=False):
     """Values that belong together and are recorded as one, each under a tag of its own (the parts of a mesh).
 
     Attributes:
@@ -144,8 +139,7 @@ class Group:
     tag: str = ""
 
 
-@dataclass(frozen=True)
-class TensorType:
+class TensorType(Immutable):
     """What a node of a graph gives.
 
     Attributes:
@@ -157,8 +151,7 @@ class TensorType:
     shape: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(Immutable):
     """One operation, parameter, constant, input or output of a graph.
 
     Attributes:
@@ -177,7 +170,7 @@ class Node:
     name: str
     op: str
     inputs: tuple[str, ...] = ()
-    attributes: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = {}
     outputs: tuple[TensorType, ...] = ()
 
     @property
@@ -186,8 +179,7 @@ class Node:
         return self.name.rpartition("/")[0]
 
 
-@dataclass(frozen=True)
-class Graph:
+class Graph(Immutable):
     """What a model computes.
 
     Attributes:
@@ -201,8 +193,7 @@ class Graph:
     beside: bool = False
 
 
-@dataclass(frozen=True)
-class Embedding:
+class Embedding(Immutable):
     """Vectors for TensorBoard's projector, which reads files beside the records.
 
     Attributes:
@@ -216,8 +207,7 @@ class Embedding:
     thumbnail: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class LossPath:
+class LossPath(Immutable, eq=False):
     """The way that training took, in the plane of a landscape.
 
     Attributes:
@@ -233,8 +223,7 @@ class LossPath:
     z: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class LossLandscape:
+class LossLandscape(Immutable, eq=False):
     """The loss over a plane in the space of a model's parameters.
 
     Attributes:
@@ -260,12 +249,11 @@ class LossLandscape:
     unit: str = "step"
     step_per_epoch: int = 1
     explained_variance: tuple[float, ...] = ()
-    metrics: Mapping[str, Floats] = field(default_factory=dict)
-    notes: Mapping[str, Any] = field(default_factory=dict)
+    metrics: Mapping[str, Floats] = {}
+    notes: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True, eq=False)
-class Lineage:
+class Lineage(Immutable, eq=False):
     """One part of what a run came from and what came of it, as it is known at one moment; of each part the latest counts.
 
     Attributes:
@@ -284,11 +272,10 @@ class Lineage:
 
     part: str
     values: Mapping[str, Any]
-    shown: Mapping[str, Any] = field(default_factory=dict)
+    shown: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True)
-class Blob:
+class Blob(Immutable):
     """What no other shape covers: a message as a whole.
 
     Attributes:
@@ -305,8 +292,7 @@ class Blob:
 Shape = Scalar | Histogram | Image | Tensor | Plugin | Group | Graph | Embedding | LossLandscape | Lineage | Blob
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(Immutable):
     """One recorded value with its place.
 
     Attributes:

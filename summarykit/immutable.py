@@ -1,0 +1,95 @@
+"""Values with named fields that never change: what a frozen dataclass is, without the half millisecond that making its class takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:
+
+    def dataclass_transform(**_: bool) -> Any:
+        """What type checkers go by; at run time it does nothing."""
+        return lambda cls: cls
+
+
+T = TypeVar("T", bound="Immutable")
+
+
+class _DataclassFields:
+    """Made when somebody asks: ``dataclasses.fields``, ``asdict``, ``replace`` and ``is_dataclass`` take these classes, too."""
+
+    def __get__(self, _: object, cls: type[Immutable]) -> Mapping[str, Any]:
+        from dataclasses import MISSING, field, make_dataclass
+
+        fresh, plain = cls._fresh, cls._defaults
+        given = [field(default_factory=dict) if name in fresh else field(default=plain.get(name, MISSING)) for name in cls.__match_args__]
+        like: Any = make_dataclass(cls.__name__, zip(cls.__match_args__, cls._types, given, strict=True))
+        return like.__dataclass_fields__
+
+
+@dataclass_transform(frozen_default=True)
+class Immutable:
+    """Base of such classes; the annotated names of a subclass are its fields, in order, and what these are set to are their defaults.
+
+    A default ``{}`` is a new one in each object. With ``eq=False`` an object equals itself alone: arrays have no single truth value.
+    """
+
+    __match_args__: tuple[str, ...] = ()
+    __dataclass_fields__ = _DataclassFields()
+    _types: tuple[str, ...] = ()
+    _defaults: Mapping[str, Any] = {}
+    _fresh: tuple[str, ...] = ()
+    _names: frozenset[str] = frozenset()
+
+    def __init_subclass__(cls, *, eq: bool = True) -> None:
+        cls.__match_args__ += tuple(cls.__annotations__)    # type: ignore[misc]  # mypy writes them itself
+        cls._types += tuple(cls.__annotations__.values())
+        cls._defaults = {name: getattr(cls, name) for name in cls.__match_args__ if hasattr(cls, name)}
+        cls._fresh = tuple(name for name, default in cls._defaults.items() if isinstance(default, dict))
+        cls._names = frozenset(cls.__match_args__)
+        if not eq:
+            cls.__eq__, cls.__hash__ = object.__eq__, object.__hash__    # type: ignore[method-assign]
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        """Take the fields in order or by name.
+
+        Raises:
+            TypeError: one is missing, is given twice, or there is none of that name.
+        """
+        given = dict(zip(self.__match_args__, values, strict=False), **named)
+        mine = vars(self)
+        mine.update(self._defaults)
+        for name in self._fresh:
+            mine[name] = {}
+        mine.update(given)
+        if len(given) < len(values) + len(named) or mine.keys() != self._names:
+            raise TypeError(self._misfit(values, named))
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        """Called when the fields are set."""
+
+    def _misfit(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> str:
+        needed = ", ".join(name for name in self.__match_args__ if name not in self._defaults)
+        got = f"{len(values)} values and {', '.join(named) or 'no names'}"
+        return f"{type(self).__name__} takes {', '.join(self.__match_args__)}, and needs {needed or 'none of them'}; got {got}"
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} cannot be set: make another object, with `replace`")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} cannot be deleted")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self.__match_args__)})"
+
+    def __eq__(self, other: object) -> bool:
+        return vars(self) == vars(other) if type(other) is type(self) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(getattr(self, name) for name in self.__match_args__))
+
+    def __replace__(self: T, **changes: Any) -> T:
+        return type(self)(**{**vars(self), **changes})
