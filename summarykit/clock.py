@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from pathlib import Path
+
+from summarykit.immutable import Immutable
 
 BEAT_SECS = 15.0
 """So often, at least, the time of a run's lineage file moves on while its writer lives: its heartbeat."""
@@ -13,8 +13,7 @@ DEAD_SECS = 180.0
 """A heartbeat that old is that of a dead run: file servers show times late, and one long C call may hold up a writer."""
 
 
-@dataclass(frozen=True)
-class Process:
+class Process(Immutable):
     """A process, told apart from every other that had or will have its number.
 
     Attributes:
@@ -68,7 +67,7 @@ def _read(path: str) -> str:
 
 
 def _start_by_psutil(pid: int) -> int:
-    if Path("/proc/self/stat").exists():
+    if os.path.exists("/proc/self/stat"):
         return 0
     import psutil
 

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
 
-logger = logging.getLogger("summarykit")
+from summarykit.registry import imported
+
+if TYPE_CHECKING:
+    import logging
+
+    logger: logging.Logger
+
+
+def __getattr__(name: str) -> Any:
+    """``logger``, when it is used: most runs have nothing to tell, and ``logging`` takes 3 ms to import."""
+    if name == "logger":
+        return imported("logging").getLogger("summarykit")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class Notices:
@@ -19,5 +31,5 @@ class Notices:
         if key in self._said:
             return False
         self._said.add(key)
-        logger.warning(message, *args)
+        imported("logging").getLogger("summarykit").warning(message, *args)
         return True

@@ -17,6 +17,7 @@ from summarykit.immutable import Immutable
 Array = np.ndarray[Any, np.dtype[Any]]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
 class Scalar(Immutable):

@@ -12,12 +12,10 @@ from __future__ import annotations
 from functools import cache, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from summarykit.formats.crc import MASK_DELTA, crc32c
 from summarykit.formats.crc_table import BYTE_TABLE, UInt32
-
-Bytes2D = NDArray[np.uint8]
+from summarykit.shapes import Bytes
 
 _LONGEST = 1024        # longer rows are checked one call each: their tables would not fit the cache
 _ROWS_AT_ONCE = 8192   # the block of rows and one table stay in the second-level cache
@@ -48,7 +46,7 @@ def zeros_crc(length: int) -> int:
     return crc32c(bytes(length))
 
 
-def column_crc(column: Bytes2D, following: int) -> UInt32:
+def column_crc(column: Bytes, following: int) -> UInt32:
     """What some columns add to the checksum of each row.
 
     Args:
@@ -70,7 +68,7 @@ def column_crc(column: Bytes2D, following: int) -> UInt32:
     return total
 
 
-def crc_rows(rows: Bytes2D) -> UInt32:
+def crc_rows(rows: Bytes) -> UInt32:
     """CRC-32C of each row of a uint8 matrix ``[n, length]``: uint32, shape ``[n]``."""
     length = rows.shape[1]
     if length > _LONGEST:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import accumulate, groupby
 from typing import Any
 
 import numpy as np
 
+from summarykit.immutable import Immutable
 from summarykit.shapes import Ints
 
 _JOINED = 2**18    # bytes of records up to which one copy is cheaper than one system call per buffer
 _SMALL = 2**12    # and of a buffer beside large ones
 
 
-@dataclass(frozen=True, eq=False)
-class Chunk:
+class Chunk(Immutable, eq=False):
     """Whole records, one behind the other.
 
     Attributes:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
-UInt32 = NDArray[np.uint32]
+import numpy as np
+
+UInt32 = np.ndarray[Any, np.dtype[np.uint32]]
 
 _POLYNOMIAL = 0x82F63B78
 

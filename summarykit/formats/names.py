@@ -8,17 +8,18 @@ smaller than one that is there already, however the clock was set.
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-_NAME = re.compile(
+from summarykit.immutable import Immutable
+
+# Patterns as text: `re` keeps them compiled, and most runs need none of them.
+_NAME = (
     r"(?P<prefix>.+)\.out\.(?:(?P<mindspore>events\.summary)|tfevents)\.(?P<stamp>\d{10})\.(?P<rank>\d+)\.(?P<host>[A-Za-z0-9-]+)"
     r"\.(?P<pid>\d+)\.(?P<counter>\d{6,}?)(?P<suffix>(?:[^\d].*)?)"
 )
-_STAMP = re.compile(r"(?:summary|tfevents)\.(\d{10})(?!\d)")
-_SUMMARY = re.compile(r"summary\.(\d+)")    # what MindInsight looks for
-_OF_HOSTS = frozenset(string.ascii_letters + string.digits + "-")
+_STAMP = r"(?:summary|tfevents)\.(\d{10})(?!\d)"
+_SUMMARY = r"summary\.(\d+)"    # what MindInsight looks for
+_OF_HOSTS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-")
 _OF_AFFIXES = _OF_HOSTS | {"_", "."}
 _LARGEST_STAMP = 9_999_999_999
 
@@ -26,8 +27,7 @@ USUAL = ("events", "_MS")
 """Prefix and suffix of almost all files, which need no check."""
 
 
-@dataclass(frozen=True)
-class Stem:
+class Stem(Immutable):
     """What the two files of one writer have in common.
 
     Attributes:
@@ -48,8 +48,7 @@ class Stem:
         return f"{self.stamp:010d}.{self.rank}.{clean_host(self.host)}.{self.pid}.{self.counter:06d}"
 
 
-@dataclass(frozen=True)
-class FileName:
+class FileName(Immutable):
     """A name taken apart again; ``twin`` is equal for the two files of one writer."""
 
     format: str
@@ -80,7 +79,7 @@ def tensorboard(prefix: str, stem: Stem) -> str:
 
 def parse(name: str) -> FileName | None:
     """Take a name apart; None where it is not one of ours."""
-    match = _NAME.fullmatch(name)
+    match = re.fullmatch(_NAME, name)
     if match is None:
         return None
     stem = Stem(int(match["stamp"]), int(match["rank"]), match["host"], int(match["pid"]), int(match["counter"]))
@@ -95,7 +94,7 @@ def clean_host(host: str) -> str:
 
 def next_stamp(now: float, names: Iterable[str]) -> int:
     """A stamp for a new file among files of these names: ``max(now, largest stamp there + 1)``."""
-    stamps = (int(match[1]) for name in names if (match := _STAMP.search(name)))
+    stamps = (int(match[1]) for name in names if (match := re.search(_STAMP, name)))
     return min(max(int(now), max(stamps, default=0) + 1), _LARGEST_STAMP)
 
 
@@ -123,7 +122,7 @@ def _check_for_viewers(prefix: str, suffix: str) -> None:
     given = f"file_prefix {prefix!r}, file_suffix {suffix!r}"
     if "tfevents" in ours:
         raise ValueError(f"{given}: TensorBoard would take a MindSpore file named {ours!r} for its own")
-    if _SUMMARY.search(theirs) or _SUMMARY.findall(ours) != [str(stem.stamp)]:
+    if re.search(_SUMMARY, theirs) or re.findall(_SUMMARY, ours) != [str(stem.stamp)]:
         raise ValueError(f"{given}: must not hold 'summary.' and a digit, MindInsight looks for that")
     if ours.endswith(("_lineage", "_explain", ".pb")) or parse(ours) != FileName("mindspore", prefix, stem, suffix):
         raise ValueError(f"{given}: a suffix must not start with a digit nor end in '_lineage', '_explain' or '.pb' (MindInsight's names)")

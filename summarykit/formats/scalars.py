@@ -11,28 +11,24 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from summarykit.formats import affine, crc, framing, varints, wire
 from summarykit.formats.chunk import EMPTY, Chunk, running
 from summarykit.formats.crc_table import UInt32
 from summarykit.formats.scalar_event import EXACT_VALUE, number_key, records
-from summarykit.shapes import Floats, Ints
+from summarykit.immutable import Immutable
+from summarykit.shapes import Bytes, Floats, Ints
 
 FEW = 24
 """Records below which one by one is cheaper than the matrix."""
 
 _LONGEST_TAG = 200    # bytes; a longer one is encoded alone, so that it does not widen every row of the matrix
 
-Rows = NDArray[np.uint8]
 
-
-@dataclass(frozen=True, eq=False)
-class ScalarBatch:
+class ScalarBatch(Immutable, eq=False):
     """Scalars in columns of one length ``[n]``: tag, step (int64), wall_time (float64, seconds), value (float64)."""
 
     tags: Sequence[str]
@@ -44,28 +40,26 @@ class ScalarBatch:
         return len(self.tags)
 
 
-def needs_exact(values: Floats) -> NDArray[np.bool_]:
+def needs_exact(values: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Where float32 would change the value (a NaN survives)."""
     with np.errstate(over="ignore", invalid="ignore"):
         return (values.astype(np.float32) != values) & ~np.isnan(values)
 
 
-@dataclass
-class _Family:
+class _Family(NamedTuple):
     """Templates of all tags for one length of the step's varint, with or without the exact value."""
 
-    rows: Rows
+    rows: Bytes
     lengths: Ints
     crcs: UInt32
 
 
-@dataclass
-class _Records:
+class _Records(NamedTuple):
     """The records of one family in a batch: right-aligned rows, and where each belongs."""
 
     chosen: Ints
     sizes: Ints
-    rows: Rows
+    rows: Bytes
     crcs: UInt32
     key_column: int
 
@@ -74,22 +68,19 @@ class _Records:
         end = self.rows.shape[1] - framing.FOOTER
         difference = number_key(old)[0] ^ number_key(new)[0]
         self.rows[:, self.key_column] ^= np.uint8(difference)
-        self.crcs ^= affine.byte_table(end - 1 - self.key_column)[difference]
+        self.crcs[:] ^= affine.byte_table(end - 1 - self.key_column)[difference]
         self.rows[:, end:] = _as_bytes(affine.mask(self.crcs), "<u4")
 
 
-@dataclass
 class ScalarEncoder:
-    """Encodes batches for several formats at once; remembers the tags it has seen.
+    """Encodes batches for several formats at once; remembers the tags it has seen."""
 
-    Attributes:
-        number_fields: for each format the field of ``Summary.Value``, below 16, that holds the float32.
-    """
-
-    number_fields: Sequence[int]
-    _ids: dict[str, int] = field(default_factory=dict)
-    _tags: list[bytes] = field(default_factory=list)
-    _families: dict[tuple[int, bool], _Family] = field(default_factory=dict)
+    def __init__(self, number_fields: Sequence[int]) -> None:
+        """``number_fields``: for each format the field of ``Summary.Value``, below 16, that holds the float32."""
+        self.number_fields = number_fields
+        self._ids: dict[str, int] = {}
+        self._tags: list[bytes] = []
+        self._families: dict[tuple[int, bool], _Family] = {}
 
     def encode(self, batch: ScalarBatch) -> list[Chunk]:
         """Frame a batch, in its order: one chunk per format."""
@@ -180,7 +171,7 @@ def _fill(family: _Family, ids: Ints, step_size: int, exact: bool, batch: Scalar
     crcs = family.crcs[ids]
     values = batch.values[chosen]
 
-    def put(stop: int, column: Rows) -> None:
+    def put(stop: int, column: Bytes) -> None:
         span = slice(stop - column.shape[1], stop)
         content[:, span] |= column
         crcs.__ixor__(affine.column_crc(column, end - stop))
@@ -196,7 +187,7 @@ def _fill(family: _Family, ids: Ints, step_size: int, exact: bool, batch: Scalar
     return _Records(chosen, family.lengths[ids], rows, crcs, number_end - 5)
 
 
-def _as_bytes(column: Any, dtype: str) -> Rows:
+def _as_bytes(column: Any, dtype: str) -> Bytes:
     column = np.ascontiguousarray(column, dtype)
     return column.view(np.uint8).reshape(len(column), -1)
 
@@ -217,6 +208,6 @@ def _lay_out(parts: list[_Records], count: int) -> Chunk:
     return Chunk([out.data], ends)
 
 
-def _windows(buffer: NDArray[np.uint8], width: int) -> NDArray[np.void]:
+def _windows(buffer: Bytes, width: int) -> np.ndarray[Any, np.dtype[np.void]]:
     """Every run of ``width`` bytes of a buffer as one item, overlapping: assigning to item i copies to bytes ``[i, i + width)``."""
     return np.ndarray((len(buffer) - width + 1,), f"V{width}", buffer, strides=(1,))

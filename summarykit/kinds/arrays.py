@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,7 +16,6 @@ from summarykit.shapes import Array
 T = TypeVar("T")
 
 
-@dataclass(eq=False, slots=True)    # not frozen: that would cost each value 0.2 µs
 class Typed:
     """An array with the name of the dtype it came with.
 
@@ -27,9 +25,12 @@ class Typed:
         own: True where nobody else can change ``data``.
     """
 
-    data: Array
-    dtype: str
-    own: bool = False
+    __slots__ = ("data", "dtype", "own")
+
+    def __init__(self, data: Array, dtype: str, own: bool = False) -> None:
+        self.data = data
+        self.dtype = dtype
+        self.own = own
 
     @property
     def nbytes(self) -> int:
@@ -94,7 +95,6 @@ def let_go(frozen: Iterable[Any]) -> None:
             each.let_go()
 
 
-@dataclass(frozen=True, eq=False)
 class Held(Later):
     """A value that lies on a device, or is on its way from there: the training thread does not wait; `get` does.
 
@@ -103,8 +103,11 @@ class Held(Later):
         framework: knows how to fetch it.
     """
 
-    value: Any
-    framework: Framework
+    __slots__ = ("framework", "value")
+
+    def __init__(self, value: Any, framework: Framework) -> None:
+        self.value = value
+        self.framework = framework
 
     @property
     def nbytes(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -83,6 +82,8 @@ def perform(task: Task) -> Outcome:
 
 def _may_be_interrupted() -> bool:
     """Whether it is to this thread that Ctrl-C comes."""
+    import signal
+
     return threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,8 +34,7 @@ class Parcel:
             self._done(self._kept, self.values - self._kept, self._reason)
 
 
-@dataclass
-class _Pending:
+class _Pending(NamedTuple):
     """A chunk that is not wholly in the file yet; ``start`` is where it begins there."""
 
     chunk: Chunk

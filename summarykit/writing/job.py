@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from summarykit.kinds import Kind
@@ -11,14 +10,16 @@ from summarykit.kinds.arrays import let_go
 from summarykit.kinds.roll import Copies
 
 
-@dataclass(eq=False, slots=True)
 class Job:
     """A frozen value whose reduction to a shape is still to be done."""
 
-    kind: Kind
-    tag: str
-    snapshot: Any
-    nbytes: int
+    __slots__ = ("kind", "nbytes", "snapshot", "tag")
+
+    def __init__(self, kind: Kind, tag: str, snapshot: Any, nbytes: int) -> None:
+        self.kind = kind
+        self.tag = tag
+        self.snapshot = snapshot
+        self.nbytes = nbytes
 
 
 class Task(NamedTuple):
