@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 
 from summarykit.clock import Process
-from summarykit.formats import wire
+from summarykit.formats import framing, wire
 
 FIELD = 1000
 """Number of the field in ``Event``."""
+
+FIRST_BYTES = 4096
+"""So many bytes of a file hold its first record, where that tells an origin."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,8 @@ class Origin:
         resume_step: the first step to be recorded, where the writer continues an earlier one.
         rank: rank in a distributed run.
         library: name and version of what wrote it.
+        resumption: shared by the writers that continue an earlier run together ("" where none is continued): they do not hide each
+            other's points, whichever of them tells the ``resume_step``.
     """
 
     session: str
@@ -30,6 +36,7 @@ class Origin:
     resume_step: int | None = None
     rank: int = 0
     library: str = ""
+    resumption: str = ""
 
     def encode(self) -> bytes:
         """The field, serialised."""
@@ -45,6 +52,7 @@ class Origin:
             wire.text(8, process.host),
             wire.integer(9, self.rank),
             wire.text(10, self.library),
+            wire.text(11, self.resumption) if self.resumption else b"",
         ]
         return wire.data(FIELD, b"".join(parts))
 
@@ -53,9 +61,17 @@ def decode(payload: bytes) -> Origin | None:
     """The origin in a file's first payload; None where somebody else wrote it."""
     try:
         found = dict(wire.fields(dict(wire.fields(payload))[FIELD]))
-        session, boot, host, library = (str(found.get(number, b""), "utf-8") for number in (1, 5, 8, 10))
+        session, boot, host, library, resumption = (str(found.get(number, b""), "utf-8") for number in (1, 5, 8, 10, 11))
         segment, pid, start, namespace, rank = (wire.signed(found.get(number, 0)) for number in (2, 3, 4, 6, 9))
         resume = wire.signed(found[7]) if 7 in found else None
     except (KeyError, TypeError, ValueError):
         return None
-    return Origin(session, segment, Process(pid, start, boot, namespace, host), resume, rank, library)
+    return Origin(session, segment, Process(pid, start, boot, namespace, host), resume, rank, library, resumption)
+
+
+def first(data: bytes) -> Origin | None:
+    """The origin in a file's first bytes (``FIRST_BYTES`` of them, or all); None where somebody else wrote it, or they are torn."""
+    if len(data) < framing.HEADER:
+        return None
+    (length,) = struct.unpack_from("<Q", data)
+    return decode(data[framing.HEADER : framing.HEADER + length]) if framing.HEADER + length <= len(data) else None

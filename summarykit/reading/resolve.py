@@ -1,7 +1,8 @@
 """The resolved view: what a run means once restarts and late values are taken into account.
 
-A segment that declares the first step it records anew hides, in older segments of its rank, every step from that one on. Beyond that only
-equal steps of one tag hide each other, the later point counts, so that two live writers merge. The result is sorted by step.
+A segment that declares the first step it records anew hides, in older segments of its rank, every step from that one on, unless they
+continue an earlier run together with it. Beyond that only equal steps of one tag hide each other, the later point counts, so that two live
+writers merge. The result is sorted by step.
 """
 
 from __future__ import annotations
@@ -33,15 +34,12 @@ def resolved(segments: Sequence[Segment], key: Key) -> Track:
 
 
 def _of_rank(segments: Sequence[Segment], key: Key) -> Track | None:
-    limit: int | None = None
     kept: list[Track] = []
-    for segment in reversed(segments):    # the newest first: what it hides is known when an older one is looked at
+    for segment in segments:
         track = segment.track(key)
         if track is not None:
-            kept.append(track if limit is None else track.take(track.steps < limit))
-        if segment.resume is not None:
-            limit = segment.resume if limit is None else min(limit, segment.resume)
-    return _last_of_equal_steps(concatenate(kept[::-1])) if kept else None
+            kept.append(track if segment.limit is None else track.take(track.steps < segment.limit))
+    return _last_of_equal_steps(concatenate(kept)) if kept else None
 
 
 def _last_of_equal_steps(track: Track) -> Track:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -41,11 +42,15 @@ class Segment:
         parts: in its order.
         rank: the rank of its process.
         resume: the first step it recorded anew, where it continues older segments.
+        resumption: what those share that continue older segments together.
+        limit: the first step that a later segment recorded anew; None where none did.
     """
 
     parts: list[Part] = field(default_factory=list)
     rank: int = 0
     resume: int | None = None
+    resumption: str = ""
+    limit: int | None = None
 
     def track(self, key: Key) -> Track | None:
         """Its points of one kind and tag; None where it has none."""
@@ -64,13 +69,24 @@ def segments(units: Iterable[Unit]) -> list[Segment]:
             continue
         segment = by_session.get(origin.session)
         if segment is None:
-            segment = by_session[origin.session] = Segment(rank=origin.rank)
+            segment = by_session[origin.session] = Segment(rank=origin.rank, resumption=origin.resumption)
             found.append(segment)
         segment.parts.append(Part(unit))
         segment.resume = origin.resume_step if segment.resume is None else segment.resume
     for segment in by_session.values():
         segment.parts.sort(key=_rotation)
+    _limit(found)
     return found
+
+
+def _limit(found: list[Segment]) -> None:
+    """Mark what each hides in older ones of its rank, unless the same resumption is theirs, too."""
+    limits: dict[int, dict[str, int]] = defaultdict(dict)
+    for segment in reversed(found):
+        of_rank = limits[segment.rank]
+        segment.limit = min((step for name, step in of_rank.items() if not name or name != segment.resumption), default=None)
+        if segment.resume is not None:
+            of_rank[segment.resumption] = min(segment.resume, of_rank.get(segment.resumption, segment.resume))
 
 
 def _age(unit: Unit) -> tuple[int, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from time import time
 from typing import Any, NamedTuple
 
@@ -84,7 +83,7 @@ class DirectRecorder(Recorder):
 
     def _reopen(self) -> None:
         self._past = self.stats()
-        self._adopt(type(self._writer)(replace(self._writer.options, resume=None)))    # what it resumed, it resumed once
+        self._adopt(type(self._writer)(self._writer.options))
         self._arm()
 
     def _record(self, plugin: str, tag: str, value: Any, step: Any, wall_time: Any, **options: Any) -> None:

@@ -1,36 +1,28 @@
-"""Runs below a resumed one: each goes on from the same step, and only the first of all processes that records into it says so."""
+"""Runs below a resumed one: each goes on from the same step."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from summarykit.reading.files import run_directories, summary_files
+from summarykit.reading.files import run_directories
+from summarykit.writing.resumption import Resumption
 
 
 class EarlierRuns:
     """What lay below a run's directory when it was resumed."""
 
-    def __init__(self, directory: str, step: int | None) -> None:
+    def __init__(self, directory: str, resumption: Resumption | None) -> None:
         """Look what is there.
 
         Args:
             directory: of the run.
-            step: the first step to be recorded; None: nothing is resumed.
+            resumption: how it goes on; None: nothing is resumed.
         """
-        self._step = step
-        self._files: set[Path] = set()
-        if step is not None:
-            self._files.update(*map(_files, run_directories(Path(directory))))
+        self._resumption = resumption
+        self._runs: set[Path] = set()
+        if resumption is not None:
+            self._runs.update(each.resolve() for each in run_directories(Path(directory)))
 
-    def resume(self, directory: str) -> int | None:
-        """The first step to be recorded in the run of this directory; None for a new one, and for one that somebody has resumed already.
-
-        That may have been a forked child, or a copy in another process: a beginning after its points would hide them.
-        """
-        there = _files(Path(directory)) if self._files else set()
-        return self._step if there and there <= self._files else None
-
-
-def _files(directory: Path) -> set[Path]:
-    """The summary files there, whichever links lead to them; others do not begin a run."""
-    return {path.resolve() for path in summary_files(directory)}
+    def resume(self, directory: str) -> Resumption | None:
+        """How the run of this directory goes on; None for a new one."""
+        return self._resumption if Path(directory).resolve() in self._runs else None

@@ -14,6 +14,3 @@ class Nowhere(Writer):
     def put(self, flat: Sequence[Any], batches: Sequence[Batch] = ()) -> bool:
         """Forget it."""
         return True
-
-    def begin_resumed(self) -> None:
-        """Nothing begins."""

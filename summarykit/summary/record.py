@@ -20,6 +20,7 @@ from summarykit.writing import Writer, WriterOptions, lifecycle
 from summarykit.writing.flat import flatten
 from summarykit.writing.job import Batch, batch
 from summarykit.writing.options import check_choice, check_directory, check_integer
+from summarykit.writing.resumption import Resumption
 
 MODES = ("train", "eval")
 
@@ -133,7 +134,7 @@ class SummaryRecord(Recorder):
             max_file_size=max_file_size,
             flush_secs=flush_secs,
             on_full=on_full,
-            resume=resume,
+            resume=Resumption.of(resume),
             rank=rank,
             raise_exception=raise_exception,
             export=_exports(export_options),
@@ -147,6 +148,7 @@ class SummaryRecord(Recorder):
         self._mode = MODES[0]
         self._arguments = (directory, file_prefix, file_suffix, num_process, None, max_file_size, raise_exception, export_options)
         self._keywords = {"formats": options.formats, "flush_secs": flush_secs, "on_full": on_full, "rank": rank, "fence": fence}
+        self._keywords["resume"] = options.resume
         lifecycle.track(self)
 
     def add_value(self, plugin: str, name: str, value: Any, **options: Any) -> None:
@@ -234,7 +236,6 @@ class SummaryRecord(Recorder):
         self._pending = _Pending()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        self._writer.begin_resumed()
         return _again, (self._arguments, self._keywords)
 
     def _add(self, plugin: str, name: str, value: Any, options: dict[str, Any]) -> None:

@@ -22,6 +22,7 @@ from summarykit.summary.nowhere import Nowhere
 from summarykit.summary.scalar_calls import ScalarCalls
 from summarykit.writing import Writer, WriterOptions
 from summarykit.writing.options import check_choice, check_directory, check_integer, check_seconds
+from summarykit.writing.resumption import Resumption
 
 CURVES = ("chart", "runs")
 
@@ -70,8 +71,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
             log_dir: local directory for the files, made if it is absent; None: ``runs/<time>_<host><comment>``.
             comment: end of that default name.
             purge_step: the first step that will be recorded, where this run continues an earlier one in the same directory: viewers and
-                reader then hide that one's points from this step on. So do the runs below it, when they are recorded into. Forked children
-                that come to the same one within 0.1 s of each other should have a ``log_dir`` each: the last hides the others' points.
+                reader then hide that one's points from this step on. So do the runs below it, when they are recorded into.
             max_queue: accepted for the peers' sake: the queue is longer, and bounded; see ``on_full``.
             flush_secs: seconds after which a recorded value is in the file, at most: 0.1, or less where this is less.
             filename_suffix: letters, digits, ``_``, ``.``, ``-`` that the files' names are to hold.
@@ -113,7 +113,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
             prefix=f"events{filename_suffix or ''}",
             formats=formats if isinstance(formats, str) else tuple(formats),    # type: ignore[arg-type]  # refused by WriterOptions
             flush_secs=min(flush_secs, _LONGEST_PAUSE),
-            resume=_one_of(purge_step, resume),
+            resume=Resumption.of(_one_of(purge_step, resume)),
             **{name: self._arguments[name] for name in _PASSED_ON},
         )
         if write_to_disk:
@@ -255,8 +255,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        self._writer.begin_resumed()
-        return _again, (type(self), {**self._arguments, "log_dir": self._base}, self._earlier)
+        return _again, (type(self), {**self._arguments, "log_dir": self._base, "resume": self._writer.options.resume}, self._earlier)
 
 
 def _one_of(purge_step: int | None, resume: int | None) -> int | None:

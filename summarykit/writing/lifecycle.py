@@ -29,13 +29,6 @@ class Forked(Protocol):
         """Called in the child."""
 
 
-class Resuming(Protocol):
-    """A writer that continues an earlier run."""
-
-    def begin_resumed(self) -> None:
-        """Called before a fork, in the parent."""
-
-
 class Live(Served, Protocol):
     """A writer's desk, as the end of the process sees it."""
 
@@ -71,7 +64,6 @@ class _State:
         self.syncer = Syncer()
         self.pump = Pump(at_end=self.syncer.carry_out)
         self.attended: Weak[Live] = weakref.WeakKeyDictionary()
-        self.resuming: Weak[Resuming] = weakref.WeakKeyDictionary()
         self.watching = False
         self.ending = False
 
@@ -92,11 +84,6 @@ def syncer() -> Syncer:
 def track(forked: Forked) -> None:
     """Tell it when this process was forked, as long as it lives."""
     _state.tracked[forked] = None
-
-
-def track_resuming(writer: Resuming) -> None:
-    """Tell it when this process is about to be forked, as long as it lives."""
-    _state.resuming[writer] = None
 
 
 def attend(writer: Live) -> bool:
@@ -139,11 +126,6 @@ def _finish() -> None:
     _state.syncer.wait(min(SYNC_SECS, max(0.0, end - time.monotonic())))
 
 
-def _before_fork() -> None:
-    for writer in alive(_state.resuming):
-        writer.begin_resumed()
-
-
 def _after_fork_in_child() -> None:
     tracked = alive(_state.tracked)
     _state.begin()
@@ -153,4 +135,4 @@ def _after_fork_in_child() -> None:
 
 atexit.register(at_exit)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_child=_after_fork_in_child)
+    os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from summarykit.formats import FORMATS, names
 from summarykit.local import refuse_url
+from summarykit.writing.resumption import Resumption
 
 ON_FULL = ("block", "drop")
 
@@ -26,7 +27,7 @@ class WriterOptions:
         flush_secs: what was recorded is in the file after at most so many seconds.
         on_full: what ``record()`` does when more is waiting than the writer holds: ``"block"`` waits for at most 0.5 s before it drops,
             ``"drop"`` drops at once.
-        resume: the first step that this writer records, where it continues an earlier run.
+        resume: where this writer continues an earlier run.
         rank: rank of this process; those above 0 write into ``rank_<k>/`` below ``directory``.
         raise_exception: raise storage errors and refused values in the calling thread.
         export: write tensors as ``.npy`` files too.
@@ -41,7 +42,7 @@ class WriterOptions:
     max_file_size: int | None = None
     flush_secs: float = 0.1
     on_full: str = "block"
-    resume: int | None = None
+    resume: Resumption | None = None
     rank: int = 0
     raise_exception: bool = False
     export: bool = False
@@ -54,7 +55,7 @@ class WriterOptions:
         if self.max_file_size is not None:
             check_integer("max_file_size", self.max_file_size, 1)
         if self.resume is not None:
-            check_integer("resume", self.resume, -(2**63))
+            check_integer("resume", self.resume.step, -(2**63))
         check_integer("rank", self.rank, 0)
         check_integer("num_process", self.num_process, 0)
         check_seconds("flush_secs", self.flush_secs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from summarykit.writing.delivery import Delivery
 from summarykit.writing.messages import Done
@@ -17,7 +16,7 @@ def write_left(options: WriterOptions, left: Iterable[Done]) -> None:
     if not options.directory.is_dir():
         return    # somebody has removed the run meanwhile
     stats = Stats(str(options.directory))
-    output = Output(replace(options, resume=None), stats, lambda _: None)    # its points must not hide the trainer's
+    output = Output(options, stats, lambda _: None)
     delivery = Delivery(options, output, stats)
     for done in left:
         if done.records is not None:

@@ -22,6 +22,7 @@ from summarykit.formats.origin import Origin
 from summarykit.writing.durable import Unsynced, sync_path
 from summarykit.writing.file import PENDING_BYTES, Parcel, RecordFile
 from summarykit.writing.options import WriterOptions
+from summarykit.writing.resumption import Resumption, alone
 from summarykit.writing.stats import Stats
 from summarykit.writing.tails import cut_torn_tails
 
@@ -47,18 +48,12 @@ class Output:
         self._session = os.urandom(16).hex()
         self._counter = next(_counter)
         self._segment = 0
+        self._begins = False    # of those who continue a run together the first
         self._files: list[RecordFile] = []
         self._left: list[str] = []    # rotated files that no sync has seen
         self._opening_sizes: list[int] = []
         self._tails: threading.Thread | None = None
         self._failed = failed
-
-    def begin(self) -> None:
-        """Make the first files before there is a value; the values go into the next ones, unless the storage took no more."""
-        if not self._segment and self._ready():
-            self.push()
-            if self.behind_since is None:
-                self._leave()
 
     def write(self, chunks: list[Chunk], values: int) -> None:
         """Write one chunk per format: the same values in each, one record a value (or none where the format has no place for it)."""
@@ -121,11 +116,21 @@ class Output:
 
     def origin(self) -> Origin:
         """Who writes, as the next file will tell."""
-        options, library = self._options, f"summarykit {summarykit.__version__}"
-        return Origin(self._session, self._segment, self._process, options.resume, options.rank, library)
+        resume, library = self._options.resume, f"summarykit {summarykit.__version__}"
+        step, name = (resume.step if resume and self._begins else None), (resume.name if resume else "")
+        return Origin(self._session, self._segment, self._process, step, self._options.rank, library, name)
 
     def _ready(self) -> bool:
-        return bool(self._files) or self._attempt(self._open)
+        resume = None if self._segment else self._options.resume
+        return bool(self._files) or self._attempt(self._open if resume is None else partial(self._begin, resume))
+
+    def _begin(self, resume: Resumption) -> None:
+        """Make the first files of a run that is continued; until they tell what they are, others wait."""
+        directory = self._options.directory
+        with alone(directory):
+            self._begins = resume.begins(directory, self._names_there())
+            self._open()
+            self.push()
 
     def _open(self) -> None:
         """Make the next file of every format, all with one new stem."""

@@ -15,7 +15,6 @@ import numpy as np
 from summarykit.formats import crc, framing, names, origin
 from summarykit.notices import logger
 
-_OPENING_BYTES = 4096
 _LAST_BYTES = 2**16
 
 
@@ -31,7 +30,7 @@ def cut_torn_tails(directory: Path, file_names: Iterable[str]) -> None:
 
 def _cut(path: Path) -> None:
     with open(path, "rb") as file:
-        found = origin.decode(_first_payload(file.read(_OPENING_BYTES)))
+        found = origin.first(file.read(origin.FIRST_BYTES))
         if found is None or not found.process.surely_dead():
             return
         size = os.fstat(file.fileno()).st_size
@@ -39,13 +38,6 @@ def _cut(path: Path) -> None:
     if end is not None and end < size:
         os.truncate(path, end)
         logger.info("%s: cut %d bytes of a record that its writer did not live to finish", path.name, size - end)
-
-
-def _first_payload(data: bytes) -> bytes:
-    if len(data) < framing.HEADER:
-        return b""
-    (length,) = struct.unpack_from("<Q", data)
-    return data[framing.HEADER : framing.HEADER + length] if framing.HEADER + length <= len(data) else b""
 
 
 def _ends_whole(fd: int, size: int) -> bool:

@@ -51,14 +51,3 @@ class Turns:
             return not self._inside
         finally:
             self.lock.release()
-
-    def between(self, action: Callable[[], None]) -> bool:
-        """Do something that is no turn, unless a turn does not end; True where it was done."""
-        if not self.lock.acquire(timeout=_TURN_SECS):
-            return False
-        try:
-            if not self._inside:
-                action()
-            return not self._inside
-        finally:
-            self.lock.release()

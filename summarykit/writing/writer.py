@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from _thread import start_new_thread
 from collections.abc import Sequence
-from dataclasses import replace
 from time import time
 from typing import Any
 
@@ -15,7 +13,7 @@ from summarykit.writing.buffer import count
 from summarykit.writing.desk import Desk
 from summarykit.writing.job import Batch
 from summarykit.writing.options import WriterOptions
-from summarykit.writing.request import PATIENCE, Request
+from summarykit.writing.request import PATIENCE
 from summarykit.writing.stats import Stats
 
 
@@ -37,8 +35,6 @@ class Writer:
         self.closed = False
         self._start()
         lifecycle.track(self)
-        if options.resume is not None:
-            lifecycle.track_resuming(self)
 
     def _start(self) -> None:
         self.failure: OSError | None = None
@@ -108,30 +104,11 @@ class Writer:
         """The files made so far."""
         return list(self.desk.works.output.paths)
 
-    def begin_resumed(self) -> None:
-        """Begin what is resumed before a forked child, or a copy, adds to it: a beginning after their points would hide these.
-
-        Another thread begins: a signal handler that flushes meanwhile would wait for the call that it interrupted. It is a plain thread,
-        since the handler may interrupt its start, too: that of ``threading`` holds a lock for which the pump's own start waits.
-        """
-        if self.options.resume is None or self.closed:
-            return
-        turns, output = self.desk.turns, self.desk.works.output
-        if not output.paths:
-            beginning = Request(lambda: turns.between(output.begin))
-            try:
-                start_new_thread(beginning.carry_out, ())
-            except RuntimeError:    # at the end of the process none can be started any more
-                beginning.carry_out()
-            beginning.wait(PATIENCE, lambda: None)
-        output.wait_for_tails()    # not in the turn, which others wait for
-
     def after_fork(self) -> None:
         """In the child: what is here belongs to the parent. The child opens files of its own when it records."""
         self.desk.works.abandon()
         self.desk.ended = self.closed
         if not self.closed:
-            self.options = replace(self.options, resume=None)    # it was the parent that resumed: its points must not be hidden
             self._start()
 
     def _refuse(self, reason: str, flat: Sequence[Any], batches: Sequence[Batch]) -> None:

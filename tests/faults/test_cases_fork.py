@@ -12,7 +12,7 @@ from summarykit import Run
 START = """
 import sys, os, time, threading, signal, pickle, warnings
 warnings.simplefilter("ignore", DeprecationWarning)    # Python 3.12 says it of every fork beside a thread
-from summarykit import SummaryRecord
+from summarykit import SummaryRecord, SummaryWriter
 
 def fill(record, tag, count, start=0):
     for step in range(start, start + count):
@@ -163,7 +163,7 @@ wait(child(lambda: (fill(record, "child", 1, start=100), record.close())))
 
 @pytest.mark.parametrize("way", ["fork", "copy"])
 def test_fk1_one_that_adds_to_a_resumed_run_before_it_has_begun(way, run_script, tmp_path):
-    """The files of the original, which say that everything from step 100 on is new, must not come behind those of the other."""
+    """It says that everything from step 100 on is new; files of the original that said so again would hide its points."""
     ways = {
         "fork": 'wait(child(lambda: (fill(record, "other", 1, start=100), record.close())))',
         "copy": 'again = pickle.loads(pickle.dumps(record)); fill(again, "other", 1, start=100); again.close()',
@@ -178,7 +178,70 @@ fill(record, "original", 1, start=100); record.close()
     run = Run(tmp_path)
     assert {tag: run.scalars(tag).step.tolist() for tag in ("old", "other", "original")} == {"old": [99], "other": [100], "original": [100]}
     purges = [events.purges(path) for path in events.files(tmp_path, "tensorboard")]
-    assert purges == [[events.LAST_STEP], [events.LAST_STEP, 100], [events.LAST_STEP], [events.LAST_STEP]]
+    assert purges == [[events.LAST_STEP], [events.LAST_STEP, 100], [events.LAST_STEP]]
+
+
+def test_fk1_children_that_come_to_a_resumed_run_at_the_same_moment(run_script, tmp_path):
+    """Through a record, and to runs below a writer: one of them says what is new, in TensorBoard's file too, and all points count."""
+    code = """
+fill(record, "old", 10); record.close()
+earlier = SummaryWriter(sys.argv[2], add_scalars_as="runs")
+for step in range(10): earlier.add_scalars("loss", {"a": 1.0}, step)
+earlier.close()
+record = SummaryRecord(sys.argv[1], resume=5)
+writer = SummaryWriter(sys.argv[2], purge_step=5, add_scalars_as="runs")
+start, begin = os.pipe()
+def work(k):
+    os.close(begin); os.read(start, 1)    # ends for all at once
+    fill(record, f"child{k}", 3, start=5); record.close()
+    writer.add_scalars("loss", {"a": 2.0}, 5 + k); writer.close()
+pids = [child(lambda: work(k)) for k in range(6)]
+os.close(begin)
+wait(*pids)
+"""
+    run_script(START + code, tmp_path / "record", tmp_path / "curves", timeout=90).expect_success()
+    run, curve = Run(tmp_path / "record"), Run(tmp_path / "curves/loss_a")
+    assert run.scalars("old").step.tolist() == [0, 1, 2, 3, 4]
+    assert [run.scalars(f"child{k}").step.tolist() for k in range(6)] == [[5, 6, 7]] * 6
+    assert curve.scalars("loss").step.tolist() == list(range(11))
+    assert curve.scalars("loss").value.tolist() == [1.0] * 5 + [2.0] * 6
+    for directory in (run.path, curve.path):
+        purges = [events.purges(path) for path in events.files(directory, "tensorboard")]
+        assert purges == [[events.LAST_STEP], [events.LAST_STEP, 5]] + [[events.LAST_STEP]] * 5
+
+
+def test_fk1_without_locks_two_may_say_what_is_new_and_hide_nothing_of_each_other(run_script, tmp_path):
+    """A file system may have none, and then each of two that look at the same moment finds itself to be the first."""
+    code = """
+from summarykit.writing.resumption import Resumption
+fill(record, "old", 10); record.close()
+record = SummaryRecord(sys.argv[1], resume=5)
+Resumption.begins = lambda *_: True
+for k in range(2):
+    wait(child(lambda: (fill(record, f"child{k}", 3, start=5), record.close())))
+record.close()
+record = SummaryRecord(sys.argv[1], resume=7)    # who comes later supersedes both
+fill(record, "later", 1, start=7)
+"""
+    run_script(START + code, tmp_path, timeout=90).expect_success()
+    run = Run(tmp_path)
+    found = {tag: run.scalars(tag).step.tolist() for tag in run.tags()["scalar"]}
+    assert found == {"old": [0, 1, 2, 3, 4], "child0": [5, 6], "child1": [5, 6], "later": [7]}
+
+
+def test_fk1_one_that_was_stopped_while_it_began_does_not_stop_others(run_script, tmp_path):
+    code = """
+import fcntl
+fill(record, "old", 10); record.close()
+record = SummaryRecord(sys.argv[1], resume=5)
+stopped = os.open(sys.argv[1], os.O_RDONLY)
+fcntl.flock(stopped, fcntl.LOCK_EX)
+fill(record, "new", 3, start=5)
+assert record.flush() and record.stats()["written"] == 3
+"""
+    run_script(START + code, tmp_path, timeout=90).expect_success()
+    assert Run(tmp_path).scalars("old").step.tolist() == [0, 1, 2, 3, 4]
+    assert Run(tmp_path).scalars("new").step.tolist() == [5, 6, 7]
 
 
 TARGETS = """

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import errno
-import threading
-from copy import copy
 
 import pytest
 from testkit import events
 
 from summarykit import Run, SummaryRecord, SummaryWriter
-from summarykit.writing import file, output
+from summarykit.writing import file
 
 
 def record_run(directory, steps, value, tag="loss", **options):
@@ -81,43 +79,40 @@ def test_a_run_that_goes_on_after_its_end_without_a_word(tmp_path):
     assert len(events.both(tmp_path)) == 20
 
 
-def test_a_resumed_run_that_cannot_begin_before_its_copy_begins_later(tmp_path, monkeypatch):
+def test_a_resumed_run_that_cannot_begin_at_first_begins_later(tmp_path, monkeypatch):
     """What it resumed at is told as soon as the disk has room."""
 
-    def full(fd, data):
+    def full(*arguments):
         raise OSError(errno.ENOSPC, "no space left on device")
 
     record_run(tmp_path, range(50), 1.0)
     with SummaryRecord(tmp_path, resume=30) as record:
-        with monkeypatch.context() as patch:
-            patch.setattr(file.os, "write", full)
-            copy(record).close()
-        record.add_value("scalar", "loss", 2.0)
-        record.record(30)
+        for refused in ("open", "write"):
+            with monkeypatch.context() as patch:
+                patch.setattr(file.os, refused, full)
+                record.add_value("scalar", "loss", 2.0)
+                record.record(30)
+                record.flush()
+        record.add_value("scalar", "loss", 3.0)
+        record.record(31)
     starts = [events.purges(path) for path in events.files(tmp_path, "tensorboard")]
     assert starts == [[events.LAST_STEP], [events.LAST_STEP, 30]]
-    assert resolved(tmp_path) == [(step, 1.0) for step in range(30)] + [(30, 2.0)]
+    assert resolved(tmp_path)[:30] == [(step, 1.0) for step in range(30)]
+    assert resolved(tmp_path)[-1] == (31, 3.0)
 
 
-def test_while_torn_tails_are_cut_before_a_copy_others_may_flush(tmp_path, monkeypatch):
-    """EX8. A signal handler, for example: the turn is over before that wait."""
-    cut = threading.Event()
-    monkeypatch.setattr(output, "cut_torn_tails", lambda directory, names: cut.wait(30))
-    monkeypatch.setattr(output, "TAIL_SECS", 30.0)
-    record_run(tmp_path, range(50), 1.0)
-    with SummaryRecord(tmp_path, resume=30) as record:
-        record.add_value("scalar", "loss", 2.0)
-        copying = threading.Thread(target=copy, args=(record,))
-        with record._writer.desk.turns.lock:    # the copy begins first
-            copying.start()
-        while copying.is_alive() and not record._writer.paths():
-            copying.join(0.001)
-        record.record(30)
-        assert record.flush()
-        assert copying.is_alive()
-        cut.set()
-        copying.join(30)
-    assert resolved(tmp_path) == [(step, 1.0) for step in range(30)] + [(30, 2.0)]
+def test_a_writer_that_was_closed_and_is_used_again_resumes_once(tmp_path):
+    with SummaryWriter(tmp_path) as writer:
+        for step in range(10):
+            writer.add_scalar("loss", 1.0, step)
+    writer = SummaryWriter(tmp_path, purge_step=5)
+    writer.close()
+    for step in range(5, 8):
+        writer.add_scalar("loss", 2.0, step)
+        writer.close()
+    assert resolved(tmp_path) == [(step, 1.0) for step in range(5)] + [(step, 2.0) for step in range(5, 8)]
+    starts = [events.purges(path) for path in events.files(tmp_path, "tensorboard")]
+    assert starts == [[events.LAST_STEP], [events.LAST_STEP, 5], [events.LAST_STEP], [events.LAST_STEP]]
 
 
 def record_curves(directory, steps, value, **options):

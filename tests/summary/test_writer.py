@@ -369,9 +369,11 @@ def test_fk3_it_can_be_pickled(tmp_path):
     copy = pickle.loads(pickle.dumps(writer))
     copy.add_scalar("loss", 0.5, 0)
     copy.close()
+    writer.add_scalar("later", 0.5, 1)
+    writer.close()
     assert series(tmp_path, "loss") == [(0, 0.5)]
     purges = [events.purges(path) for path in sorted(tmp_path.iterdir())]
-    assert purges == [[events.LAST_STEP, 1], [events.LAST_STEP]]    # it was the original that resumed, and before its copy began
+    assert purges == [[events.LAST_STEP, 1], [events.LAST_STEP]]    # it was the copy that came first, and resumed
 
 
 def test_fk3_a_copy_records_beside_the_original_wherever_the_program_is(tmp_path, monkeypatch):
