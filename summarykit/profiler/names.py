@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+from summarykit.notices import logger
 from summarykit.profiler.locks import fork_safe
 from summarykit.profiler.recording import Category
+
+MOST = 1 << 16
+"""Texts of a category, in all windows of a process: about 20 MB. Those that come later are not told apart."""
+
+LONGEST = 1_000
+"""Characters of a text that are kept."""
+
+OTHERS = "… (more names than are kept)"
 
 
 class Names:
@@ -16,24 +27,29 @@ class Names:
     def __init__(self) -> None:
         self.entries: list[tuple[int, str]] = []
         self._numbers: dict[tuple[int, str], int] = {}
+        self._counts: Counter[int] = Counter()
         self._lock = fork_safe()
 
     def number(self, text: str, category: Category = Category.OTHER) -> int:
-        """The number of a text."""
-        entry = int(category), text
-        found = self._numbers.get(entry)
-        return self._add(entry) if found is None else found
+        """The number of a text; that of all others where a category has too many."""
+        found = self._numbers.get((int(category), text))
+        return self._add(int(category), text[:LONGEST]) if found is None else found
 
     def find(self, text: str, category: Category = Category.OTHER) -> int:
         """The number of a text, -1 where it has none."""
         return self._numbers.get((int(category), text), -1)
 
-    def _add(self, entry: tuple[int, str]) -> int:
+    def _add(self, category: int, text: str) -> int:
         with self._lock:
-            if entry not in self._numbers:
-                self.entries.append(entry)
-                self._numbers[entry] = len(self.entries) - 1
-            return self._numbers[entry]
+            if self._counts[category] >= MOST and (category, text) not in self._numbers:
+                text = OTHERS
+            if (category, text) not in self._numbers:
+                if text is OTHERS:
+                    logger.warning("profiler: %d names of one kind: what has another one is not told apart", MOST)
+                self.entries.append((category, text))
+                self._counts[category] += 1
+                self._numbers[category, text] = len(self.entries) - 1
+            return self._numbers[category, text]
 
 
 NAMES = Names()
