@@ -7,7 +7,11 @@ import re
 
 from summarykit.errors import RemotePathError
 
-_URL = r"[A-Za-z][A-Za-z0-9+.-]+:/"    # of two slashes a Path has lost one; one letter is a drive
+_SCHEMES = (
+    "abfss?|adl|asyncfs|az|azure|b2|bos|ceph|cosn?|dbfs|file|ftps?|gcs|gs|hdfs|hf|https?|lakefs|minio|obs|oci|oss|r2|s3[an]?|scp|sftp|ssh|"
+    "swift|tos|viewfs|wasbs?|webdavs?|webhdfs"
+)
+_URL = rf"[A-Za-z][A-Za-z0-9+.-]+://|(?i:{_SCHEMES}):/"    # of two slashes a Path has lost one; one letter is a drive
 
 
 def refuse_url(argument: str, path: str | os.PathLike[str]) -> None:
@@ -17,7 +21,7 @@ def refuse_url(argument: str, path: str | os.PathLike[str]) -> None:
         RemotePathError: the path is a URL.
     """
     text = os.fspath(path)
-    if re.match(_URL, text):
+    if ":/" in text and re.match(_URL, text):
         raise RemotePathError(
             f"{argument} {text!r} is a URL: only local directories can be read and written. Mount the store and give the path of that; or "
             "copy the files. With max_file_size a record goes on in a new file now and then: those before it never change, so it is enough "

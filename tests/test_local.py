@@ -40,7 +40,7 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("url", [URL, "gs://b/x", Path(URL), "file:///tmp/x"], ids=str)
+@pytest.mark.parametrize("url", [URL, "gs://b/x", Path(URL), "file:///tmp/x", "new-store://x", "HDFS:/x", "dbfs:/x"], ids=str)
 @pytest.mark.parametrize("place", PLACES)
 def test_rm1_a_url_is_refused_where_it_is_given(place, url, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -51,6 +51,16 @@ def test_rm1_a_url_is_refused_where_it_is_given(place, url, tmp_path, monkeypatc
     with pytest.raises(RemotePathError, match=r"is a URL.*Mount the store.*max_file_size"):
         PLACES[place](url, base)
     assert [path.name for path in tmp_path.iterdir()] == ["base"]
+
+
+@pytest.mark.parametrize("name", ["exp:/run", "lr=0.1:/a", "C:/run", "a:b", "12:30://x", "x/s3://y"])
+def test_rm1_a_folder_may_have_a_colon_in_its_name(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with SummaryRecord(name) as record:
+        record.add_value("scalar", "loss", 1.0)
+        record.record(1)
+    assert len(Run(name).scalars("loss")) == 1
+    assert (tmp_path / name).is_dir()
 
 
 def test_rm1_finished_files_of_a_run_are_sent_once_each_to_a_store_of_whole_objects(tmp_path):

@@ -52,7 +52,7 @@ def convert(path: str | os.PathLike[str], out_dir: str | os.PathLike[str], forma
     """
     target, base, out = FORMATS.get(format)(), Path(path), Path(out_dir)
     found = dict(runs(base, raw=raw)) if base.is_dir() else {".": Run(base, raw=raw)}
-    refuse_inside(base if base.is_dir() else base.parent, out)
+    refuse_inside(base if base.is_dir() else base.parent, out_dir)
     unseen: Counter[str] = Counter()
     written = [file for name, run in found.items() for file in _convert(run, out / name, target, unseen)]
     return replace(Report([file for run in found.values() for file in run.files]), written=written, left_out=dict(+unseen))

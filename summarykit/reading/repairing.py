@@ -36,19 +36,19 @@ def repair(path: str | os.PathLike[str], out_dir: str | os.PathLike[str], *, pro
     base, out = Path(path), Path(out_dir)
     found = [scan(file, progress) for file in files_at(base)]
     top = base if base.is_dir() else base.parent
-    refuse_inside(top, out)
+    refuse_inside(top, out_dir)
     written = [_copy(report, out / report.path.relative_to(top)) for report in found]
     return replace(Report(found), written=written)
 
 
-def refuse_inside(source: Path, out: Path) -> None:
+def refuse_inside(source: Path, out: str | os.PathLike[str]) -> None:
     """Refuse to write among the files that are read.
 
     Raises:
         ValueError: ``out`` is ``source`` or below it, or a URL.
     """
     refuse_url("out_dir", out)
-    if out.resolve().is_relative_to(source.resolve()):
+    if Path(out).resolve().is_relative_to(source.resolve()):
         raise ValueError(f"out_dir {str(out)!r} is inside {str(source)!r}: give a directory outside of it")
 
 
