@@ -25,7 +25,7 @@ from summarykit.writing.messages import Do, Done, End, Hello, Ready, Settled, Sh
 from summarykit.writing.options import WriterOptions
 from summarykit.writing.records import joined, lay_out
 
-_TELL_SECS = 0.01    # results are told together: each message wakes threads of the trainer
+_TELL_SECS = 0.05    # results are told together: each message wakes two threads of the trainer, with cold caches, beside its loop
 _DYING_SECS = 2.0    # between the end of the trainer's socket and the end of the trainer itself
 
 
