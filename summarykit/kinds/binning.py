@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import math
 import threading
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,11 +30,15 @@ from summarykit.shapes import Array, Floats, Ints
 # many values takes about 30 calls of 20 to 500 µs. Its scratch memory, 8 bytes a value, fits a server's last cache; smaller is no faster.
 BLOCK = 1 << 20
 
+SMALL = 1 << 16
+"""Up to so many values are summed in an order that is that of `joined`, too."""
+
 _PIECE = 1 << 18  # values widened to float64 at a time for the sums: twice the speed of a whole block, which spills out of the cache
 _FEW = 1000  # so many values are searched among the edges sooner than scaled: 20 calls of NumPy are saved
 _MANY = 1000  # one value in so many whose bucket is in doubt
 _ROW = 4096  # values of one dot product: BLAS starts threads of its own beyond 10,000
-_FLOAT32 = np.finfo(np.float32)
+_BEGIN = np.zeros(1, np.int64)
+_LEAST, _LARGEST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 _ULP32, _ULP64 = 2.0**-24, 2.0**-53
 
 
@@ -59,7 +64,7 @@ class _Plan(NamedTuple):
     slack: np.float32
 
 
-class _Scratch(threading.local):
+class Scratch(threading.local):
     """One buffer a thread, as large as its largest block so far: fresh memory would cost more than the work (page faults)."""
 
     def __init__(self) -> None:
@@ -78,7 +83,8 @@ class _Scratch(threading.local):
         return room[:4].reshape(-1).view(np.float32), room[4], room[5]
 
 
-_SCRATCH = _Scratch()
+SCRATCH = Scratch()
+"""This thread's."""
 
 
 def bin_values(values: Array, edges: Floats) -> Binned:
@@ -105,8 +111,9 @@ def bin_values(values: Array, edges: Floats) -> Binned:
 def _bin_few(values: Array, edges: Floats) -> Binned:
     """In as few calls of NumPy as there can be."""
     wide = values.astype(np.float64)
-    total = float(np.add.reduce(wide))
-    return Binned(_searched(wide, edges), total if math.isfinite(total) else _far_sum(wide), float(wide.dot(wide)))
+    counts = _searched(wide, edges)
+    total, squares = _sums_of_small(wide)
+    return Binned(counts, total if math.isfinite(total) else _far_sum(values), squares)
 
 
 def bin_weighted(values: Floats, times: Ints, edges: Floats) -> Binned:
@@ -116,30 +123,37 @@ def bin_weighted(values: Floats, times: Ints, edges: Floats) -> Binned:
 
 
 def _plan(edges: Floats) -> _Plan | None:
-    """Bound the errors in units of a bucket: of the arithmetic (relative to the index) and of the edges themselves (absolute)."""
     bins, low, high = edges.size - 1, float(edges[0]), float(edges[-1])
-    width = high - low
-    if not 4 * bins * float(_FLOAT32.tiny) < width < float(_FLOAT32.max):
-        return None
+    scale, slack = scaling(bins, low, high)
+    return _Plan(low, np.float32(scale), np.float32(slack)) if scalable(bins, low, high, slack) else None
+
+
+def scaling(bins: Any, low: Any, high: Any) -> tuple[Any, Any]:
+    """Give the scale and the slack of a plan, for one range of values or for arrays of them.
+
+    The errors are bounded in units of a bucket: of the arithmetic (relative to the index) and of the edges themselves (absolute).
+    """
     relative = 8 * _ULP32  # difference, its narrowing, scale, product, slack: five roundings
-    absolute = 8 * _ULP64 * bins * max(abs(low), abs(high)) / width
+    absolute = 8 * _ULP64 * bins * (abs(low) + abs(high)) / (high - low)
     shrink = 2 * (relative + absolute)
-    slack = bins * (shrink + relative) + 2 * absolute
-    return _Plan(low, np.float32(bins * (1 - shrink) / width), np.float32(slack)) if slack < 1 / 64 else None
+    return bins * (1 - shrink) / (high - low), bins * (shrink + relative) + 2 * absolute
+
+
+def scalable(bins: Any, low: Any, high: Any, slack: Any) -> Any:
+    """Tell whether float32 is wide enough for that, for one range or for each; where it is, the edges are distinct."""
+    return (4 * bins * _LEAST < high - low) & (high - low < _LARGEST) & (slack < 1 / 64)
 
 
 def _scaled(block: Array, edges: Floats, plan: _Plan) -> Ints:
     """Count a block by scaled indices."""
     size, bins = block.size, edges.size - 1
-    room, low, high = _SCRATCH.views(size)
+    room, low, high = SCRATCH.views(size)
     scaled = room[:size]
     _subtract(block, plan.start, scaled)
     np.multiply(scaled, plan.scale, out=scaled)
-    low[size:] = high[size:] = 0
-    np.copyto(low[:size], scaled, casting="unsafe")
-    np.add(scaled, plan.slack, out=scaled)
-    np.copyto(high[:size], scaled, casting="unsafe")
-    _settle(block, low, high, edges)
+    cut(scaled, plan.slack, low, high)
+    places = in_doubt(low, high, lambda: np.full_like(high, bins - 1))
+    settle(places, block, low, high, edges, bins - 1)
     counts = _count_pairs(low, bins, folded=high, keys=room.view(np.intp)[: low.size // 2])
     counts[0] -= low.size - size
     return counts
@@ -153,17 +167,29 @@ def _subtract(block: Array, start: float, out: Array) -> None:
         np.subtract(block, np.float64(start), out=out, dtype=np.float64, casting="same_kind")
 
 
-def _settle(block: Array, low: Array, high: Array, edges: Floats) -> None:
-    """Where the two indices of a value differ, let the edge between them decide."""
-    last = edges.size - 2
+def cut(scaled: Array, slack: np.float32, low: Array, high: Array) -> None:
+    """Give both 8-bit indices of scaled values, which are overwritten; what ``low`` and ``high`` have beyond them becomes 0."""
+    size = scaled.size
+    low[size:] = high[size:] = 0
+    np.copyto(low[:size], scaled, casting="unsafe")
+    np.add(scaled, slack, out=scaled)
+    np.copyto(high[:size], scaled, casting="unsafe")
+
+
+def in_doubt(low: Array, high: Array, last: Callable[[], Array]) -> Ints:
+    """Where the two indices of a value differ. ``last`` gives the last bucket of each value: ``high`` may be beyond it."""
     eights = _differing(low, high)
     if eights.size > low.size // _MANY:  # such as values cut to a range, half of which may be its upper end
-        np.minimum(high, np.full_like(high, last), out=high)  # against an array: with a number NumPy takes 16 times as long
+        np.minimum(high, last(), out=high)  # against an array: with a number NumPy takes 16 times as long
         eights = _differing(low, high)
     places = (eights[:, None] * 8 + np.arange(8)).ravel()
-    places = places[low[places] != high[places]]
+    return places[low[places] != high[places]]
+
+
+def settle(places: Ints, block: Array, low: Array, high: Array, edges: Floats, last: Any, first: Any = 0) -> None:
+    """Let the edge between the two indices of a value decide; a value's edges begin at its ``first``."""
     upper = np.minimum(high[places], last)
-    low[places] = np.where(block[places] >= edges[upper], upper, low[places])
+    low[places] = np.where(block[places] >= edges[first + upper], upper, low[places])
 
 
 def _differing(low: Array, high: Array) -> Ints:
@@ -194,6 +220,10 @@ def _search(values: Array, edges: Floats) -> Ints:
 
 def _sums(values: Array) -> tuple[float, float]:
     """Sum the values and their squares in float64."""
+    if values.size <= SMALL:
+        wide = SCRATCH.take(8 * values.size).view(np.float64)
+        np.copyto(wide, values)
+        return _sums_of_small(wide)
     total = squares = 0.0
     for start in range(0, values.size, _PIECE):
         piece = _widened(values[start : start + _PIECE])
@@ -202,10 +232,22 @@ def _sums(values: Array) -> tuple[float, float]:
     return total, squares
 
 
+def sums_from(starts: Ints, values: Floats) -> tuple[Floats, Floats]:
+    """Sum the values, which are overwritten, and their squares from each start to the next."""
+    sums = np.add.reduceat(values, starts)
+    np.multiply(values, values, out=values)
+    return sums, np.add.reduceat(values, starts)
+
+
+def _sums_of_small(values: Floats) -> tuple[float, float]:
+    (total,), (squares,) = sums_from(_BEGIN, values)
+    return float(total), float(squares)
+
+
 def _widened(piece: Array) -> Floats:
     if piece.dtype == np.float64:
         return piece
-    wide = _SCRATCH.take(8 * piece.size).view(np.float64)
+    wide = SCRATCH.take(8 * piece.size).view(np.float64)
     np.copyto(wide, piece, casting="unsafe")
     return wide
 
