@@ -21,6 +21,7 @@ import keras
 from summarykit import collectors
 from summarykit.integrations.adapted import adapted
 from summarykit.integrations.driver import Driver
+from summarykit.integrations.keras_updates import Updates
 from summarykit.training import Callback
 
 __all__ = ["Callbacks", "SummaryCollector"]
@@ -38,6 +39,7 @@ class Callbacks(keras.callbacks.Callback):
         """Take one callback or several; see `CallbackList` for the errors."""
         super().__init__()
         self.driver = Driver(callbacks)
+        self._watching = Updates()
         self._batches = 0
         self._batches_before_epoch = 0
         self._per_update = 1
@@ -62,8 +64,10 @@ class Callbacks(keras.callbacks.Callback):
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         """A batch has ended, or the last of those of one execution."""
         # The last execution of an epoch may hold fewer batches than its number says.
-        self._batches = self._batches_before_epoch + min(batch + 1, self._told("steps") or batch + 1)
+        steps = self._told("steps")
+        self._batches = self._batches_before_epoch + min(batch + 1, steps or batch + 1)
         self.driver.step_end(logs, step=self._batches // self._per_update)
+        self._watching.settle(batch, steps)
         if self.driver.stop_requested:
             self._model.stop_training = True
 
@@ -74,6 +78,7 @@ class Callbacks(keras.callbacks.Callback):
 
     def on_train_end(self, logs: Any = None) -> None:
         """Training has ended well."""
+        self._watching.leave()
         self.driver.train_end()
 
     def on_test_begin(self, logs: Any = None) -> None:
@@ -86,6 +91,7 @@ class Callbacks(keras.callbacks.Callback):
         self.driver.eval_end(logs)
 
     def _begin(self, epoch: int) -> None:
+        self._watching.watch(self.model)
         optimizer = getattr(self.model, "optimizer", None)
         self._per_update = getattr(optimizer, "gradient_accumulation_steps", None) or 1
         done = self._updates()

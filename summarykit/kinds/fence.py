@@ -16,9 +16,10 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import chain
 from operator import attrgetter
 from typing import Any, Protocol
 
@@ -26,7 +27,10 @@ from summarykit.errors import RefusedValueError
 from summarykit.kinds.arrays import Later, Typed, freeze
 from summarykit.kinds.memory import NOBODY, Lending
 
-CHANGED = "the parameter changed before the next optimizer step, while its copy was to be made (use fence=False)"
+CHANGED = (
+    "the parameter changed before the next optimizer step, while its copy was to be made: those to come are copied in the call, as with "
+    "fence=False"
+)
 """Why a parameter was not copied."""
 
 
@@ -35,13 +39,15 @@ class Seen(weakref.ref[Any]):
 
     Attributes:
         address: of its first value.
+        belied: it was found changed while its copy waited. Somebody writes to it behind the fence's back, and will again.
         shape: lengths of its axes.
         nbytes: its memory, in bytes.
     """
 
-    __slots__ = ("address", "nbytes", "shape")
+    __slots__ = ("address", "belied", "nbytes", "shape")
 
     address: int
+    belied: bool
     shape: tuple[int, ...]
     nbytes: int
 
@@ -56,13 +62,17 @@ class Seen(weakref.ref[Any]):
     def _is(self, tensor: Any, version: int) -> bool:
         if tensor.shape != self.shape:    # another view of its storage: that is noticed only here, and costs one value
             self.address = -1    # so that the next call looks again
-        return bool(tensor._version == version and tensor.data_ptr() == self.address)
+        if tensor.data_ptr() != self.address:
+            return False
+        if tensor._version != version:
+            self.address, self.belied = -1, True
+        return not self.belied
 
 
 def _seen(tensor: Any, forget: Callable[[Any], Any] | None = None) -> Seen:
     """Look at a tensor; when it is gone, ``forget`` is called."""
     seen = Seen(tensor, forget)
-    seen.address, seen.shape, seen.nbytes = tensor.data_ptr(), tensor.shape, tensor.numel() * tensor.element_size()
+    seen.address, seen.shape, seen.nbytes, seen.belied = tensor.data_ptr(), tensor.shape, tensor.numel() * tensor.element_size(), False
     return seen
 
 
@@ -191,7 +201,7 @@ class Fence:
             self._hook()
             return None
         if governed.address != value.data_ptr():    # its storage was replaced
-            if not _fit(value):
+            if governed.belied or not _fit(value):
                 return None
             governed = self._govern(value)
         fenced = Fenced(value, governed, lending)
@@ -250,14 +260,23 @@ class Fence:
             if register is not None:
                 register(self._before_step)
 
-    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def before_update(self, optimizer: Any, count: int, parameters: Iterable[Any]) -> None:
+        """The parameters of an optimizer are about to change: make all copies that wait; those to come of these tensors may wait for this.
+
+        Args:
+            optimizer: whose update it is; any object.
+            count: how many parameters it has.
+            parameters: these, dense or not, on whatever device; looked at where their number has changed since the update before.
+        """
         self.settle()
-        count = sum(len(group["params"]) for group in optimizer.param_groups)
         if self._optimizers.get(optimizer) != count:
             self._optimizers[optimizer] = count
-            for group in optimizer.param_groups:
-                for parameter in filter(_fit, group["params"]):
-                    self._govern(parameter)
+            for parameter in filter(_fit, parameters):
+                self._govern(parameter)
+
+    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        groups = [group["params"] for group in optimizer.param_groups]
+        self.before_update(optimizer, sum(map(len, groups)), chain.from_iterable(groups))
 
     def _govern(self, parameter: Any) -> Seen:
         forget = partial(self._governed.pop, id(parameter))    # called with the dead reference: pop's default

@@ -129,8 +129,33 @@ def several(where):
     if keras.backend.backend() == "jax":
         fit(built(steps_per_execution=3), SummaryCollector(where, collect_freq=1))
 
+class Swaps(keras.callbacks.Callback):
+    """Notes what each step made of the kernel, and changes it behind every epoch, as a callback does that puts averages in its place."""
+
+    def __init__(self):
+        super().__init__()
+        self.largest = []
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.largest.append(float(keras.ops.max(self.model.get_layer("conv").kernel)))
+
+    def on_epoch_end(self, epoch, logs=None):
+        kernel = self.model.get_layer("conv").kernel
+        kernel.assign(kernel * 0.5)
+
+def swapped(where):
+    net, swaps, collector = built(), Swaps(), SummaryCollector(where, collect_freq=1)
+    fit(net, swaps, collector, epochs=3)
+    return {"largest": swaps.largest, "dropped": collector.stats()["dropped"], "watched": "apply" in vars(net.optimizer)}
+
+def watched_twice(where):
+    net = built()
+    fit(net, SummaryCollector(where + "/1", 1), SummaryCollector(where + "/2", 1), validation_data=(images, labels))
+    return {"digest": digest(net), "watched": "apply" in vars(net.optimizer)}
+
 if __name__ == "__main__":
-    scenarios = (plain, ours, every, accumulated, breaks, twice, after_failure, evaluated, order, own_loop, stops, several)
+    scenarios = (plain, ours, every, accumulated, breaks, twice, after_failure, evaluated, order, own_loop, stops, several, swapped,
+                 watched_twice)
     print("FACTS" + json.dumps({each.__name__: each(f"{sys.argv[1]}/{each.__name__}") for each in scenarios}))
 '''
 Done = namedtuple("Done", "folder facts backend stderr")
@@ -224,3 +249,15 @@ def test_our_callbacks_stop_the_training(done):
 def test_several_steps_at_once(done):
     if done.backend == "jax":
         np.testing.assert_array_equal(steps(Run(done.folder / "several"), "loss"), [3, 4, 7, 8])
+
+
+def test_what_changes_parameters_behind_an_epoch_does_not_reach_those_that_were_recorded(done):
+    facts, run = done.facts["swapped"], Run(done.folder / "swapped")
+    (tag,) = (tag for tag in run.tags()["histogram"] if tag.endswith("conv/kernel/auto"))
+    assert [point.value.max for point in run.histograms(tag)] == pytest.approx(facts["largest"])
+    assert not facts["dropped"]
+
+
+def test_the_optimizer_is_left_as_it_was(done):
+    assert not done.facts["swapped"]["watched"]
+    assert done.facts["watched_twice"] == {"digest": done.facts["plain"]["digest"], "watched": False}

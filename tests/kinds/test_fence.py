@@ -73,6 +73,7 @@ def test_a_change_before_the_copy_is_noticed():
     with pytest.raises(RefusedValueError, match="fence=False"):
         fenced.get()
     FENCE.settle()
+    assert FENCE.hold(parameter) is None    # who wrote to it will again
 
 
 def test_a_change_while_it_is_copied_is_noticed(monkeypatch):
@@ -107,6 +108,18 @@ def test_a_change_while_it_is_copied_is_noticed(monkeypatch):
 def test_everything_else_is_copied_in_the_call(make):
     parameter, _ = trained()
     assert FENCE.hold(make(parameter)) is None
+
+
+def test_what_is_no_optimizer_of_pytorch_may_tell_of_its_updates():
+    class Optimizer:
+        """Has no hooks."""
+
+    optimizer, parameter = Optimizer(), torch.nn.Parameter(torch.ones(SHAPE))
+    FENCE.before_update(optimizer, 1, iter([parameter]))
+    fenced = FENCE.hold(parameter)
+    FENCE.before_update(optimizer, 1, iter([parameter]))
+    assert fenced.settled
+    np.testing.assert_array_equal(fenced.get().data, np.ones(SHAPE))
 
 
 def test_parameters_added_to_an_optimizer_later_are_trusted_too():

@@ -134,6 +134,8 @@ def test_a_change_in_place_before_the_copy_is_noticed():
     assert first.get().shape == third.get().shape == (40, 50)
     with pytest.raises(RefusedValueError, match="fence=False"):
         second.get()
+    assert roll.add("first", model.parameters[0])
+    assert not roll.add("second", model.parameters[1])    # who wrote to it will again
 
 
 def test_no_memory_for_a_copy_costs_that_value_and_not_the_step(monkeypatch):
