@@ -25,12 +25,16 @@ class Driver:
 
     One step is one optimizer update, whatever a framework counts: ``step_end`` is told how many are done, and where there is none
     more the step stays open and takes the next (micro-)batch too.
+
+    Attributes:
+        params: the fields of the current or last run; add to them what becomes known on the way.
     """
 
     def __init__(self, callbacks: Callback | Iterable[Callback] | None = ()) -> None:
         """Take the callbacks; see ``CallbackList`` for the errors."""
         self._callbacks = CallbackList(callbacks)
         self._context = RunContext({})
+        self.params: CallbackParams = self._context.original_args()
         self._training: Training | None = None
         self._evaluation: Evaluation | None = None
         self._runs: dict[type[Phase], ExitStack] = {}
@@ -40,11 +44,6 @@ class Driver:
 
     def __setstate__(self, callbacks: list[Callback]) -> None:
         Driver.__init__(self, callbacks)
-
-    @property
-    def params(self) -> CallbackParams:
-        """The fields of the current or last run; add to them what becomes known on the way."""
-        return self._context.original_args()
 
     @property
     def training(self) -> bool:
@@ -60,6 +59,11 @@ class Driver:
     def in_step(self) -> bool:
         """True while a step of the training is open."""
         return self._training is not None and self._training.in_step
+
+    @property
+    def awake(self) -> bool:
+        """True while a step of the training is open at which a callback looks."""
+        return self._training is not None and self._training.awake
 
     @property
     def step(self) -> int:
@@ -86,7 +90,7 @@ class Driver:
         """
         self.close()
         counts = {"cur_step_num": initial_step, "initial_step": initial_step}
-        self._context = RunContext(self._fields(fields) | counts)
+        self._describe(self._fields(fields) | counts)
         self._training = Training(self._context, self._callbacks, fields.get("train_dataset"), initial_step, initial_epoch)
         self._open(self._training)
 
@@ -156,7 +160,7 @@ class Driver:
         if self._training:
             self._training.catch_up()
         else:
-            self._context = RunContext(CallbackParams(cur_step_num=self.step) | self._fields(fields))
+            self._describe({"cur_step_num": self.step} | self._fields(fields))
         # A stop that is requested of the training does not cut the evaluation short.
         self._evaluation = Evaluation(RunContext(self.params), self._callbacks, dataset)
         self._open(self._evaluation, self._between_steps())
@@ -191,7 +195,11 @@ class Driver:
         """End what is open and whose end nobody told: it counts as interrupted, and the ``*_end`` hooks are not called."""
         self._leave_all(LeftOpenError("the framework did not tell how it ended"))
 
-    def _fields(self, given: Mapping[str, Any]) -> CallbackParams:
+    def _describe(self, fields: dict[str, Any]) -> None:
+        self._context = RunContext(fields)
+        self.params = self._context.original_args()
+
+    def _fields(self, given: Mapping[str, Any]) -> dict[str, Any]:
         processes = given.get("device_number") or detect().world_size
         defaults = {
             "batch_num": length(given.get("train_dataset")),
@@ -202,7 +210,7 @@ class Driver:
             "device_number": processes,
             "loss_kind": "instant",
         }
-        return CallbackParams(defaults | dict(given))
+        return defaults | dict(given)
 
     @contextmanager
     def _between_steps(self) -> Iterator[None]:

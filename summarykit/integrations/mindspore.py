@@ -92,10 +92,12 @@ class Callbacks(mindspore.train.Callback):
 
     def on_train_step_end(self, run_context: Any) -> None:
         """The step has ended; in sink mode several."""
-        theirs, ours = run_context.original_args(), self.driver.params
-        ours["net_outputs"] = outputs = theirs.get("net_outputs")
-        self.driver.step_end({} if outputs is None else {"loss/auto": Loss(outputs)}, step=theirs["cur_step_num"] + self._base)
-        self._pass_on(run_context)
+        driver, theirs = self.driver, run_context.original_args()
+        driver.params["net_outputs"] = outputs = theirs.get("net_outputs")
+        driver.step_end({} if outputs is None else {"loss/auto": Loss(outputs)}, step=theirs["cur_step_num"] + self._base)
+        driver.params["latest_ckpt_file"] = theirs.get("latest_ckpt_file")
+        if driver.stop_requested:
+            run_context.request_stop()
 
     def on_train_epoch_end(self, run_context: Any) -> None:
         """The epoch and the evaluations in it have ended."""

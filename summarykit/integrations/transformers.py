@@ -49,7 +49,6 @@ class Callbacks(TrainerCallback):
     def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
         """Training begins, or goes on from a checkpoint."""
         epoch = int(state.epoch or 0)
-        self._look_at_batches(given["model"])
         self.driver.train_begin(
             initial_step=state.global_step,
             initial_epoch=epoch,
@@ -68,8 +67,11 @@ class Callbacks(TrainerCallback):
         self.driver.epoch_begin()
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """The first batch of a step begins; what is in it is seen when the model is called."""
+        """The first batch of a step begins; what is in it is seen when the model is called, where a callback will look at it."""
         self.driver.step_begin()
+        if self.driver.awake:
+            self._look_away()    # from that of a training that failed
+            self._inputs = given["model"].register_forward_pre_hook(Hook(self._look), with_kwargs=True)
 
     def on_substep_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
         """A micro-batch has ended and another one of the same step begins."""
@@ -82,6 +84,8 @@ class Callbacks(TrainerCallback):
     def on_step_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
         """A step has ended; older Trainers did not say so at the update."""
         self.driver.step_end(step=state.global_step)
+        if self._inputs:
+            self._look_away()
         if self.driver.stop_requested:
             control.should_training_stop = True
 
@@ -115,17 +119,14 @@ class Callbacks(TrainerCallback):
         self._look_away()
         self.driver.train_end()
 
-    def _look_at_batches(self, model: Any) -> None:
-        def look(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-            if model.training and self.driver.in_step:
-                self.driver.params["train_dataset_element"] = args or kwargs
-
-        self._look_away()    # from that of a training that failed
-        self._inputs = model.register_forward_pre_hook(Hook(look), with_kwargs=True)
+    def _look(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if model.training and self.driver.in_step:
+            self.driver.params["train_dataset_element"] = args or kwargs
 
     def _look_away(self) -> None:
         if self._inputs:
             self._inputs.remove()
+            self._inputs = None
 
     def _evaluating(self, args: Any, state: Any, given: Mapping[str, Any]) -> None:
         alone = {} if self.driver.training else {"cur_step_num": state.global_step, **_about(args, given)}

@@ -158,6 +158,11 @@ class Training(Phase):
                 raise
             self.end()
 
+    @property
+    def awake(self) -> bool:
+        """True while a step is open of whose beginning and end the callbacks are told."""
+        return self.in_step and self.done + 1 >= self._wakes_at
+
     def _leave_others(self) -> None:
         """Tell callbacks that come here from a training whose end nobody told how far that came: later it is this one that they follow."""
         ours = {id(callback) for callback in self._callbacks}

@@ -83,8 +83,11 @@ def test_what_was_chosen_is_told_of_the_run(tmp_path):
 
 
 def test_by_default_the_first_tenth_and_last_step_are_whole(tmp_path):
-    trainer(tmp_path, SummaryCollector(tmp_path / "summary"), num_train_epochs=2).train()
-    assert steps(tmp_path / "summary", "histogram", "linear.weight/gradient") == [1, 10, 12]
+    made = trainer(tmp_path, SummaryCollector(tmp_path / "summary"), num_train_epochs=2)
+    made.train()
+    for kind, tag in (("histogram", "linear.weight/gradient"), ("image", "input_data/auto"), ("scalar", "throughput/samples_per_second")):
+        assert steps(tmp_path / "summary", kind, tag) == [1, 10, 12]
+    assert not made.model._forward_pre_hooks
 
 
 def test_the_order_of_hooks(tmp_path):
