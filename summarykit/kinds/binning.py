@@ -30,8 +30,8 @@ from summarykit.shapes import Array, Floats, Ints
 # many values takes about 30 calls of 20 to 500 µs. Its scratch memory, 8 bytes a value, fits a server's last cache; smaller is no faster.
 BLOCK = 1 << 20
 
-SMALL = 1 << 16
-"""Up to so many values are summed in an order that is that of `joined`, too."""
+SMALL = 40_000
+"""Arrays of up to so many values may be `joined`: of larger ones that takes more time than one at a time. All are summed in its order."""
 
 _PIECE = 1 << 18  # values widened to float64 at a time for the sums: twice the speed of a whole block, which spills out of the cache
 _FEW = 1000  # so many values are searched among the edges sooner than scaled: 20 calls of NumPy are saved
