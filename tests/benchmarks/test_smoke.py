@@ -8,7 +8,7 @@ import sys
 import pytest
 
 SCRIPTS = {
-    "scalars": 8, "short": 8, "start": 6, "idle": 1, "memory": 1, "histograms": 10, "images": 8, "tensors": 8, "mixed_step": 5,
+    "scalars": 8, "short": 8, "start": 6, "idle": 1, "memory": 1, "histograms": 10, "images": 10, "tensors": 8, "mixed_step": 5,
     "fenced": 4, "pauses": 2, "writer": 5, "reading": 3,
 }  # fmt: skip
 
