@@ -10,7 +10,7 @@ from typing import Any
 from summarykit.collectors.part import Part
 from summarykit.collectors.part_list import PartList
 from summarykit.collectors.record_sink import RecordSink
-from summarykit.collectors.reported import values_of
+from summarykit.collectors.reported import flatten, values_of
 from summarykit.collectors.schedule import Schedule
 from summarykit.collectors.tensor import total_steps
 from summarykit.notices import Notices
@@ -93,11 +93,11 @@ class Collection:
         """An epoch has ended; its last step was seen."""
         self._parts.ask("epoch_end", params)
 
-    def reported_outside(self, values: Mapping[str, Any], prefix: str, step: int) -> None:
-        """Values came from outside a step: of an epoch, or of an evaluation."""
+    def reported_outside(self, values: Mapping[str, Any], prefix: str, step: int, of: Iterable[Part] | None = None) -> None:
+        """Values came from outside a step, for all parts or ``of`` some: of an epoch, or of an evaluation."""
         if values:
             self._record_open_step()
-            self._parts.ask("collect_report", values, prefix, self._sink)
+            self._parts.ask("collect_report", values, prefix, self._sink, of=of)
             self.record.record(step)
 
     def evaluation_begin(self, params: CallbackParams) -> None:
@@ -120,7 +120,8 @@ class Collection:
         self._ended = True
         step = params["cur_step_num"]
         if step > self.step:
-            self.reported_outside(values_of({"reported": self._reported, "net_outputs": self._outputs}), "", self.step)
+            late = [part for part in self._parts if self._collected.get(part) != self.step]
+            self.reported_outside(self._last_report(), "", self.step, of=late)
         if rest := [part for part in self._rest(params) if self._collected.get(part) != step]:
             self._collect(rest, params)
         self.reported_outside(params.get("epoch_reported", {}), "", step)
@@ -173,9 +174,17 @@ class Collection:
         step = params["cur_step_num"]
         self._parts.ask("collect", params, self._sink, of=parts)
         self._collected.update(dict.fromkeys(parts, step))
-        if not all(part.whole_step for part in parts):    # these took what was reported: its memory is needed no longer
-            self._reported = self._outputs = None
+        if not all(part.whole_step for part in parts):    # these took what was reported
+            self._keep_for([part for part in self._parts if not part.whole_step and self._collected.get(part) != step])
         self.record.record(step)
+
+    def _keep_for(self, waiting: list[Part]) -> None:
+        """Let go of what no part would take any more, should this be the last whole step: its memory is needed no longer."""
+        left = flatten(self._last_report()) if waiting else ()
+        self._reported, self._outputs = {tag: value for tag, value in left if any(part.takes(value) for part in waiting)}, None
+
+    def _last_report(self) -> Mapping[str, Any]:
+        return values_of({"reported": self._reported, "net_outputs": self._outputs})
 
     def _record_open_step(self) -> None:
         """What hooks in the model and the optimizer gave of a step that is open has its number, not that of what is recorded meanwhile."""

@@ -27,8 +27,12 @@ class Metric(Part):
         if batches > params["cur_step_num"] - (params.get("initial_step") or 0):
             sink.add("scalar", "micro_step", batches)
 
+    def takes(self, value: Any) -> bool:
+        """See `Part`: a number or a text."""
+        return not is_array(value)
+
     def collect_report(self, values: Mapping[str, Any], prefix: str, sink: Sink) -> None:
         """Collect what an epoch or an evaluation reported."""
         for tag, value in flatten(values, prefix):
-            if not is_array(value):
+            if self.takes(value):
                 sink.add("text" if isinstance(value, str) else "scalar", tag, at_hand(value))

@@ -85,5 +85,9 @@ class Part:
     def collect(self, params: CallbackParams, sink: Sink) -> None:
         """Collect the current step."""
 
+    def takes(self, value: Any) -> bool:
+        """Whether this collects such a reported value: what no part takes is not kept for the case that its step is the last whole one."""
+        return True
+
     def collect_report(self, values: Mapping[str, Any], prefix: str, sink: Sink) -> None:
         """Collect what was reported outside the steps: by an epoch (``prefix`` "") or by an evaluation ("eval/")."""

@@ -28,10 +28,14 @@ class Tensor(Part):
         """Collect what this step reported."""
         self.collect_report(params.get("reported", {}), "", sink)
 
+    def takes(self, value: Any) -> bool:
+        """See `Part`: an array."""
+        return is_array(value)
+
     def collect_report(self, values: Mapping[str, Any], prefix: str, sink: Sink) -> None:
         """Collect what an epoch or an evaluation reported."""
         for tag, value in flatten(values, prefix):
-            if is_array(value):
+            if self.takes(value):
                 sink.add("tensor", tag, value)
 
     def _rule(self, total: int | None) -> Trigger:

@@ -103,6 +103,20 @@ def test_ru1_what_the_last_whole_step_reported_is_there_where_only_its_weights_w
     assert directory.steps()["loss"] == [1, 10, 13]
 
 
+@pytest.mark.parametrize(("last", "arrays"), [(14, [1, 7, 14]), (20, [1, 7, 14, 20]), (70, [*range(7, 71, 7)])])
+def test_ru1_what_the_last_whole_step_reported_is_there_once_where_only_its_arrays_or_only_its_numbers_were_collected(
+    directory, collector, last, arrays
+):
+    with pytest.raises(ValueError, match="bad"), Loop(None, None, range(100), 1, collector(10, collect_tensor_freq=7)) as loop:
+        for _ in loop.steps():
+            if loop.step == last + 1:
+                raise ValueError("bad")
+            loop.report(loss=loop.step, array=[loop.step, 0])
+    found = directory.steps()
+    assert found["loss"] == sorted({1, *range(10, last + 1, 10), last})
+    assert found["array"] == sorted({1, *arrays})
+
+
 def test_ru1_gradients_of_a_step_that_an_exception_ended_are_not_taken_for_those_of_the_step_before(directory, collector):
     torch = pytest.importorskip("torch")
     network = torch.nn.Linear(2, 2)
