@@ -12,6 +12,7 @@ from typing import Any
 
 from summarykit.notices import logger
 from summarykit.profiler.profiler import Profiler
+from summarykit.profiler.sigaction import Action
 from summarykit.profiler.toggle import Toggle
 from summarykit.training.context import RunContext
 
@@ -20,25 +21,40 @@ FILE = "profile_now"
 EVERY = 1.0
 """Seconds between two looks at that file."""
 
-_theirs: dict[int, Any] = {}
-_listening: dict[int, list[ProfileOnDemand]] = {}
+_theirs: dict[signal.Signals, tuple[Any, Action]] = {}    # the handler before ours; what the system does while it is ours
+_listening: dict[signal.Signals, list[ProfileOnDemand]] = {}
 
 
 def _came(number: int, frame: FrameType | None) -> None:
-    for one in _listening.get(number, ()):
+    for one in _listening.get(signal.Signals(number), ()):
         one._asked = True
 
 
-def _is_in_other_hands(number: signal.Signals) -> bool:
-    """Whether a handler is there that Python does not know, and so could not give back; as far as the system tells."""
-    known = signal.getsignal(number)
-    if known not in (signal.SIG_DFL, signal.SIG_IGN):
-        return known is None
-    try:
-        caught = int(Path("/proc/self/status").read_bytes().partition(b"SigCgt:")[2].split()[0], 16)    # a bit for each that has a handler
-    except (OSError, IndexError):
-        return False
-    return bool(caught >> (number - 1) & 1)
+def _take(name: str) -> signal.Signals:
+    """Handle a signal from now on.
+
+    Raises:
+        ValueError, OSError: there is no such signal, not in this thread; or a handler is there that Python does not know.
+    """
+    number = getattr(signal, name, None)
+    if not isinstance(number, signal.Signals) or signal.getsignal(number) is None:
+        raise ValueError("no such signal, or one that is not Python's")
+    if signal.getsignal(number) is not _came:
+        before, theirs = Action(number), signal.signal(number, _came)
+        _theirs[number] = theirs, Action(number)
+        if before.is_handled_unlike(_theirs[number][1]):
+            _give_back(number, before)
+            raise ValueError("other code than Python's handles it")
+    return number
+
+
+def _give_back(number: signal.Signals, now: Action) -> None:
+    """Let Python's ``signal`` do again what it did before, and leave it alone where it is other code's now."""
+    theirs, ours = _theirs[number]
+    if signal.getsignal(number) is _came:
+        signal.signal(number, theirs)
+        if now.is_handled_unlike(ours):
+            now.give_back()
 
 
 class ProfileOnDemand(Toggle):
@@ -53,8 +69,8 @@ class ProfileOnDemand(Toggle):
 
     The window begins with the step after the one that is running. What is asked for while a window is open is part of that. Outside of
     the training the signal does again what it did before; where it cannot be had (not in the main thread, not on Windows, not where other
-    code than Python's handles it, such as ``faulthandler.register``) that is said, and the file is what remains. Only Linux tells of such
-    code; elsewhere its handler is lost: choose another signal.
+    code than Python's handles it, such as ``faulthandler.register``) that is said, and the file is what remains. What ``faulthandler`` or
+    such code registers during the training takes the signal away, and stays.
     """
 
     unit = "step"
@@ -130,16 +146,11 @@ class ProfileOnDemand(Toggle):
         self.profiler.between()
 
     def _listen(self) -> None:
-        number = getattr(signal, str(self.signal_name), None)
+        if self.signal_name is None:
+            return
         try:
-            if not isinstance(number, signal.Signals) or _is_in_other_hands(number):
-                raise ValueError("no such signal, or one that is not Python's")
-            if signal.getsignal(number) is not _came:
-                _theirs[number] = signal.signal(number, _came)
-            _listening.setdefault(number, []).append(self)
+            _listening.setdefault(_take(self.signal_name), []).append(self)
         except (ValueError, OSError):
-            if self.signal_name is None:
-                return
             what = "ProfileOnDemand: %s cannot be had in this thread or system, or is handled by other code than Python's: touch %s instead"
             logger.warning(what, self.signal_name, self.file)
 
@@ -148,8 +159,8 @@ class ProfileOnDemand(Toggle):
         for number, listening in _listening.items():
             if self in listening:
                 listening.remove(self)
-                if not listening and signal.getsignal(number) is _came:
-                    signal.signal(number, _theirs[number])
+                if not listening:
+                    _give_back(number, Action(number))
 
     def _was_touched(self) -> bool:
         now = monotonic()

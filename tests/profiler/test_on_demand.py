@@ -7,7 +7,6 @@ import logging
 import os
 import signal
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -131,10 +130,11 @@ def test_a_handler_that_python_does_not_know_is_left_alone(profiler, monkeypatch
     assert [record.getMessage().split()[1] for record in caplog.records] == ["SIGUSR1"]
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells of it")
-def test_a_handler_of_faulthandler_is_left_alone(profiler, tmp_path, caplog):
+@pytest.mark.parametrize("over", ["the system", "a handler of Python"])
+def test_a_handler_of_faulthandler_is_left_alone(over, profiler, request, tmp_path, caplog):
+    seen = request.getfixturevalue("theirs") if over == "a handler of Python" else []
     with (tmp_path / "stacks").open("w") as file:
-        faulthandler.register(signal.SIGUSR1, file)
+        faulthandler.register(signal.SIGUSR1, file, chain=over == "a handler of Python")
         try:
             train(ProfileOnDemand(2, profiler), {2: ask})
         finally:
@@ -142,6 +142,23 @@ def test_a_handler_of_faulthandler_is_left_alone(profiler, tmp_path, caplog):
     assert "test_on_demand.py" in (tmp_path / "stacks").read_text()
     assert not profiler.windows
     assert [record.getMessage().split()[1] for record in caplog.records] == ["SIGUSR1"]
+    if over == "a handler of Python":
+        assert len(seen) == 1    # the one that it chains to
+        ask()
+        assert len(seen) == 2
+
+
+def test_faulthandler_that_is_registered_during_the_training_stays(profiler, theirs, tmp_path):
+    with (tmp_path / "stacks").open("w") as file:
+        train(ProfileOnDemand(2, profiler), {2: lambda: faulthandler.register(signal.SIGUSR1, file)})
+        try:
+            ask()
+        finally:
+            assert faulthandler.unregister(signal.SIGUSR1)
+    assert "test_on_demand.py" in (tmp_path / "stacks").read_text()
+    assert not theirs
+    ask()
+    assert len(theirs) == 1
 
 
 def test_a_signal_that_nobody_can_have_is_said(profiler, caplog):
