@@ -11,7 +11,6 @@ import os
 import threading
 import weakref
 from collections import deque
-from typing import Any
 
 import numpy as np
 
@@ -110,9 +109,9 @@ class Ring:
         finally:
             self._lock.release()
 
-    def locate(self, data: Any) -> int | None:
-        """Where in the ring a buffer begins; None where it lies elsewhere."""
-        place = _address(np.frombuffer(data, np.uint8)) - self._base
+    def locate(self, array: Array) -> int | None:
+        """Where in the ring an array begins; None where it lies elsewhere."""
+        place = _address(array) - self._base
         return place if 0 <= place < self.capacity else None
 
     def empty(self) -> bool:

@@ -99,22 +99,22 @@ class Rings:
                     each.tell(Withdraw(number))
                     each.post()
 
-    def locate(self, data: memoryview) -> Place | None:
-        """Where a buffer lies in a ring; None where it lies elsewhere."""
+    def locate(self, data: Array) -> Place | None:
+        """Where an array lies in a ring; None where it lies elsewhere."""
         for number, ring in self._all.items():
             start = ring.locate(data)
             if start is not None:
                 return Place(number, start, data.nbytes)
         return None
 
-    def copy(self, data: memoryview) -> Array | None:
-        """Copy a buffer into the newest ring, or a larger one where that is full; None where there is no memory for it."""
+    def copy(self, data: Array) -> Array | None:
+        """Copy a C-contiguous array into the newest ring, or a larger one where that is full; None where there is no memory for it."""
         lent = self._lend(data.nbytes)
         if lent is None and data.nbytes <= LARGEST_RING:
             self._grow(data.nbytes)
             lent = self._lend(data.nbytes)
         if lent is not None:
-            np.copyto(lent, np.frombuffer(data, np.uint8))
+            np.copyto(lent, data.reshape(-1).view(np.uint8))
         return lent
 
     def close(self) -> None:

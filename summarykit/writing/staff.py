@@ -12,7 +12,7 @@ from summarykit.kinds.memory import LEAST_LENT
 from summarykit.shapes import Array
 from summarykit.writing.hired import Hired
 from summarykit.writing.job import Task
-from summarykit.writing.messages import Do, Place, pack
+from summarykit.writing.messages import Place, pack
 from summarykit.writing.rings import Rings
 
 
@@ -46,10 +46,10 @@ class Staff:
                 return False
             memory: list[Array] = []
             try:
-                content, places = pack(task, partial(self._locate, memory=memory, copy=now))
+                order = pack(number, task, partial(self._locate, memory=memory, copy=now), now=now)
             except Exception:  # noqa: BLE001  such as a value on a device, or a class of the user's own
                 return False
-            min(free, key=lambda each: each.load).order(Do(number, content, places, now), task, (task, memory))
+            min(free, key=lambda each: each.load).order(order, task, (task, memory))
             return True
 
     def post(self) -> None:
@@ -74,14 +74,16 @@ class Staff:
             if self._wake >= 0:
                 os.eventfd_write(self._wake, 1)
 
-    def _locate(self, data: memoryview, memory: list[Array], *, copy: bool) -> Place | None:
-        """Where a buffer lies in a ring; a large one that does not is copied there, a small one travels in the message."""
+    def _locate(self, data: Array, memory: list[Array], *, copy: bool) -> Place | None:
+        """Where an array lies in a ring; a large one that does not is copied there, a small one travels in the message."""
+        if data.nbytes < LEAST_LENT:
+            return None
         place = self.rings.locate(data)
-        if place is not None or data.nbytes < LEAST_LENT:
+        if place is not None:
             return place
         lent = self.rings.copy(data) if copy else None
         if lent is None:
             self.short = copy
             raise BufferError("no room in the ring")
         memory.append(lent)
-        return self.rings.locate(lent.data)
+        return self.rings.locate(lent)

@@ -20,8 +20,7 @@ from summarykit.formats import FORMATS
 from summarykit.shapes import Embedding, Graph, Lineage, Scalar, Tensor
 from summarykit.writing.channel import Channel
 from summarykit.writing.executor import perform
-from summarykit.writing.job import Task
-from summarykit.writing.messages import Do, Done, End, Hello, Ready, Settled, Share, Withdraw, unpack
+from summarykit.writing.messages import Do, Done, End, Hello, Place, Ready, Settled, Share, Withdraw, unpack
 from summarykit.writing.options import WriterOptions
 from summarykit.writing.records import joined, lay_out
 
@@ -126,12 +125,12 @@ class Worker:
             except OSError:    # the trainer is gone; the next look at its descriptor says so
                 self._channel.ended = True
 
-    def _task(self, order: Do) -> Task:
-        return unpack(order.content, [self._rings[place.ring][place.start : place.start + place.nbytes] for place in order.places])
+    def _read(self, place: Place) -> memoryview:
+        return self._rings[place.ring][place.start : place.start + place.nbytes]
 
     def _perform(self, order: Do) -> Done:
         try:
-            task = self._task(order)
+            task = unpack(order, self._read)
         except Exception:  # noqa: BLE001  whatever cannot be imported here is for the trainer, which has it
             return Done(order.number)
         outcome = perform(task)

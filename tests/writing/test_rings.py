@@ -45,7 +45,7 @@ def some(worker, monkeypatch):
 
 
 def buffer(nbytes, value=1):
-    return memoryview(np.full(nbytes, value, np.uint8))
+    return np.full(nbytes, value, np.uint8)
 
 
 def test_nothing_is_lent_before_there_is_a_ring_with_touched_pages(some, worker):
@@ -56,7 +56,7 @@ def test_nothing_is_lent_before_there_is_a_ring_with_touched_pages(some, worker)
     assert some.allocate(100) is None
     some.warm_up()
     assert not some.cold
-    assert some.locate(some.allocate(100).data) is not None
+    assert some.locate(some.allocate(100)) is not None
     assert [type(message) for message in worker.told] == [Share]
 
 
@@ -66,10 +66,10 @@ def test_a_full_ring_grows_while_the_old_one_serves(some, worker):
     first = some.copy(buffer(MB - 4096, 1))
     second = some.copy(buffer(MB // 2, 2))
     assert len(some) == some.made == 2
-    assert some.locate(first.data).ring != some.locate(second.data).ring
+    assert some.locate(first).ring != some.locate(second).ring
     del first
     lent = some.allocate(100)    # the new one is cold
-    assert some.locate(lent.data).ring != some.locate(second.data).ring
+    assert some.locate(lent).ring != some.locate(second).ring
     assert set(second.tolist()) == {2}
     some.warm_up()
     some.retire()
@@ -78,7 +78,7 @@ def test_a_full_ring_grows_while_the_old_one_serves(some, worker):
     some.retire()
     assert len(some) == 1
     assert [type(message) for message in worker.told] == [Share, Share, Withdraw]
-    assert some.locate(some.allocate(100).data).ring == some.locate(second.data).ring
+    assert some.locate(some.allocate(100)).ring == some.locate(second).ring
 
 
 def test_it_grows_to_its_limit_and_not_for_what_is_larger(some):
