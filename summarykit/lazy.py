@@ -28,6 +28,18 @@ def optional(module: str, *, extra: str, purpose: str) -> ModuleType:
         raise MissingExtraError(f"{purpose} needs {module}: pip install 'summarykit[{extra}]'") from error
 
 
+def loaded(module: str, name: str) -> Any:
+    """A class for ``isinstance``, of a module that is not imported for this: where nobody has done so, nothing is of that class.
+
+    The same while a thread imports it and has not come so far: values of that class are not there yet.
+
+    Args:
+        module: such as ``"torch.nn"``; the module that its package has made by then, not an attribute of another one.
+        name: of the class.
+    """
+    return getattr(sys.modules.get(module), name, ())
+
+
 def names(package: str, homes: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
     """Make the ``__getattr__`` of a package (PEP 562): importing the package itself then costs next to nothing.
 

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from summarykit.lazy import loaded
+
 LARGEST_WITNESS = 2**24
 """Elements of the one gradient that is kept from one look to the next, at most."""
 
@@ -63,10 +65,8 @@ def _numel(tensor: Any) -> int:
 
 
 def _ordinary(gradients: Sequence[Any]) -> bool:
-    torch = sys.modules.get("torch")
-    if torch is None or not gradients:
-        return False
-    return all(type(each) is torch.Tensor and _plain(each, torch.strided) for each in gradients)
+    tensor = loaded("torch", "Tensor")
+    return bool(gradients) and all(type(each) is tensor and _plain(each, sys.modules["torch"].strided) for each in gradients)
 
 
 def _plain(tensor: Any, strided: Any) -> bool:

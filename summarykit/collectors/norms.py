@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from summarykit.lazy import loaded
+
 
 def norm(arrays: Iterable[Any]) -> Any:
     """Take the norm over all numbers of all arrays, as if they were one vector.
@@ -24,15 +26,18 @@ def norm(arrays: Iterable[Any]) -> Any:
     found = [_whole(array) for array in arrays]
     if not found or any(array is None for array in found):
         return None
-    torch = sys.modules.get("torch")
-    if torch is not None and all(isinstance(array, torch.Tensor) for array in found):
+    if _all(found, "torch", "Tensor"):
+        torch: Any = sys.modules["torch"]
         with torch.no_grad():
             return _of_tensors(torch, found)
-    jax = sys.modules.get("jax")
-    kind = getattr(jax, "Array", None)    # of one that is only just being imported there is none
-    if kind is not None and all(isinstance(array, kind) for array in found):
-        return _compiled(jax)(found)
+    if _all(found, "jax", "Array"):
+        return _compiled(sys.modules["jax"])(found)
     return reduce(add, map(_squares, found)) ** 0.5
+
+
+def _all(arrays: list[Any], module: str, name: str) -> bool:
+    kind = loaded(module, name)
+    return all(isinstance(array, kind) for array in arrays)
 
 
 def _whole(array: Any) -> Any:

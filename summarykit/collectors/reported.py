@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from summarykit.lazy import loaded
+
 
 def flatten(values: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Give every value with its tag: ``{"loss": {"train": 1}}`` is ``("loss/train", 1)``."""
@@ -31,8 +33,7 @@ def at_hand(value: Any) -> Any:
 
     A float goes the short way to the record: the way of a tensor takes 50 µs where caches are cold, as they are once in ten steps.
     """
-    torch = sys.modules.get("torch")
-    if torch is None or value.__class__ is not torch.Tensor or not _holds_a_number(value, torch.strided):
+    if value.__class__ is not loaded("torch", "Tensor") or not _holds_a_number(value, sys.modules["torch"].strided):
         return value
     try:
         return value.item()

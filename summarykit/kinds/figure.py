@@ -13,6 +13,7 @@ from summarykit.errors import RefusedValueError
 from summarykit.kinds.arrays import Typed, described, guarded
 from summarykit.kinds.image import IMAGE, Picture
 from summarykit.kinds.kind import no_options
+from summarykit.lazy import loaded
 from summarykit.shapes import Array, Image
 
 
@@ -53,8 +54,7 @@ class FigureKind:
 
 
 def _is_figure(value: Any) -> bool:
-    known = getattr(sys.modules.get("matplotlib.figure"), "Figure", None)
-    return known is not None and isinstance(value, known)
+    return isinstance(value, loaded("matplotlib.figure", "Figure"))
 
 
 def _drawn(figure: Any) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 from summarykit.errors import RefusedValueError
 from summarykit.kinds.dtypes import ALLOWED
 from summarykit.kinds.transfers import TRANSFERS, Transfer
+from summarykit.lazy import loaded
 from summarykit.shapes import Array
 
 
@@ -171,8 +172,7 @@ class _MindSpore:
 
 
 def _is(kind: type, module: str, name: str) -> bool:
-    known = getattr(sys.modules.get(module), name, None)
-    return known is not None and issubclass(kind, known)
+    return issubclass(kind, loaded(module, name))
 
 
 @functools.cache

@@ -17,6 +17,7 @@ from typing import Any
 
 from summarykit.kinds.arrays import Held, Typed, typed
 from summarykit.kinds.frameworks import JAX, in_host
+from summarykit.lazy import loaded
 
 
 def frozen_together(values: Sequence[Any]) -> Sequence[Any]:
@@ -25,8 +26,8 @@ def frozen_together(values: Sequence[Any]) -> Sequence[Any]:
     Args:
         values: of one framework. Those of another are given back, as are those that cannot be frozen: each by itself says why.
     """
-    array = getattr(sys.modules.get("jax"), "Array", None)
-    if array is None or not all(isinstance(value, array) for value in values):
+    array = loaded("jax", "Array")
+    if not all(isinstance(value, array) for value in values):
         return values
     try:
         return _frozen(values)

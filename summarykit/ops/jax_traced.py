@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any, cast
 
+from summarykit.lazy import loaded
 from summarykit.ops.current import gather, on_settling
 
 _condition: ContextVar[Any] = ContextVar("condition", default=True)
@@ -53,7 +54,7 @@ def _both(outer: Any, inner: Any) -> Any:
 
 
 def _traced(condition: Any) -> bool:
-    return "jax" in sys.modules and isinstance(condition, sys.modules["jax"].core.Tracer)
+    return isinstance(condition, loaded("jax.core", "Tracer"))
 
 
 def give(kind: str, tag: str, value: Any, dataformat: str) -> None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from summarykit.lazy import loaded
 from summarykit.notices import logger
 from summarykit.ops import jax_traced, torch_compiled
 from summarykit.ops.current import gather
@@ -58,7 +59,6 @@ def _route(kind: type) -> Route:
 
 
 def _find(kind: type) -> Route:
-    jax = sys.modules.get("jax")
-    if jax is not None and issubclass(kind, jax.core.Tracer):
+    if issubclass(kind, loaded("jax.core", "Tracer")):
         return jax_traced.give
     return _ignored if kind.__module__.startswith(_SYMBOLS) else gather

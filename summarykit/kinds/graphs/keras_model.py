@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 from summarykit.kinds.graphs.source import Names
+from summarykit.lazy import loaded
 from summarykit.notices import Notices
 from summarykit.shapes import Graph, Node, TensorType
 
@@ -20,8 +20,7 @@ class KerasSource:
 
     def owns(self, value: Any) -> bool:
         """Tell whether it is a model."""
-        keras = sys.modules.get("keras")
-        return hasattr(keras, "Model") and isinstance(value, keras.Model)    # type: ignore[union-attr]  # hasattr saw it
+        return isinstance(value, loaded("keras", "Model"))
 
     def graph(self, value: Any, example_input: Any) -> Graph:
         """Give the graph; of a subclassed model, or one that is not built, its layers alone, with one warning."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 from summarykit.errors import RefusedValueError
 from summarykit.formats.mindspore.graph import of_file
+from summarykit.lazy import loaded
 from summarykit.notices import Notices
 from summarykit.shapes import Graph, Node, TensorType
 
@@ -37,8 +37,7 @@ class MindSporeSource:
 
 
 def _is_cell(value: Any) -> bool:
-    cell = getattr(sys.modules.get("mindspore.nn"), "Cell", None)
-    return cell is not None and isinstance(value, cell)
+    return isinstance(value, loaded("mindspore.nn", "Cell"))
 
 
 def _decoded(content: bytes) -> Graph:

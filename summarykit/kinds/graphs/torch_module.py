@@ -15,6 +15,7 @@ from summarykit.errors import RefusedValueError
 from summarykit.kinds.graphs import torch_apart
 from summarykit.kinds.graphs.source import Guess, short
 from summarykit.kinds.graphs.torch_reading import Reading, parameter, scope_of, settings_of
+from summarykit.lazy import loaded
 from summarykit.notices import Notices, logger
 from summarykit.shapes import Graph, Node
 
@@ -48,8 +49,7 @@ class TorchSource:
 
     def owns(self, value: Any) -> bool:
         """Tell whether it is a module."""
-        torch = sys.modules.get("torch")
-        return torch is not None and hasattr(torch, "nn") and isinstance(value, torch.nn.Module)
+        return isinstance(value, loaded("torch.nn", "Module"))
 
     def graph(self, value: Any, example_input: Any) -> Graph:
         """Give the graph; of a model that nothing can trace its modules alone, with one warning; of one without ``forward`` without it."""

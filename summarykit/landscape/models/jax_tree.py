@@ -18,6 +18,7 @@ from summarykit.landscape import samples
 from summarykit.landscape.models import given_statistics
 from summarykit.landscape.models.base import Evaluation, LandscapeModel, Network, unfit
 from summarykit.landscape.plane import Plane
+from summarykit.lazy import loaded
 from summarykit.shapes import Array, Floats
 
 _AT_ONCE = 1 << 20    # parameters of a model of which several points are computed at once
@@ -36,11 +37,11 @@ class JaxNetwork(Network):
     @classmethod
     def owns(cls, network: Any) -> bool:
         """See `Network.owns`."""
-        jax = sys.modules.get("jax")
-        if jax is None or not isinstance(network, (Mapping, list, tuple)):
+        array = loaded("jax", "Array")
+        if not array or not isinstance(network, (Mapping, list, tuple)):
             return False
-        leaves = jax.tree_util.tree_leaves(network)
-        return bool(leaves) and all(isinstance(leaf, jax.Array) for leaf in leaves)
+        leaves = sys.modules["jax.tree_util"].tree_leaves(network)
+        return bool(leaves) and all(isinstance(leaf, array) for leaf in leaves)
 
     def state(self) -> dict[str, Any]:
         """See `Network.state`."""

@@ -14,6 +14,7 @@ import numpy as np
 from summarykit.landscape import samples
 from summarykit.landscape.models.base import Evaluation, LandscapeModel, Network, unfit
 from summarykit.landscape.models.keras_statistics import KerasStatistics
+from summarykit.lazy import loaded
 from summarykit.shapes import Array
 
 
@@ -25,8 +26,7 @@ class KerasNetwork(Network):
     @classmethod
     def owns(cls, network: Any) -> bool:
         """See `Network.owns`."""
-        keras = sys.modules.get("keras")
-        return keras is not None and isinstance(network, keras.Model)
+        return isinstance(network, loaded("keras", "Model"))
 
     def state(self) -> dict[str, Any]:
         """See `Network.state`."""

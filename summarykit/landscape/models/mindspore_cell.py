@@ -16,6 +16,7 @@ from summarykit.landscape import samples
 from summarykit.landscape.models.base import Evaluation, LandscapeModel, Network, unfit
 from summarykit.landscape.models.mindspore_graph import Graphs
 from summarykit.landscape.models.mindspore_statistics import MindSporeStatistics
+from summarykit.lazy import loaded
 from summarykit.shapes import Array
 
 
@@ -25,8 +26,7 @@ class MindSporeNetwork(Network):
     @classmethod
     def owns(cls, network: Any) -> bool:
         """See `Network.owns`."""
-        mindspore = sys.modules.get("mindspore")
-        return mindspore is not None and isinstance(network, mindspore.nn.Cell)
+        return isinstance(network, loaded("mindspore.nn", "Cell"))
 
     def state(self) -> dict[str, Any]:
         """See `Network.state`; the names are those in MindSpore's checkpoints."""

@@ -17,6 +17,7 @@ from summarykit.landscape import samples
 from summarykit.landscape.models import torch_points
 from summarykit.landscape.models.base import Evaluation, LandscapeModel, Network, unfit
 from summarykit.landscape.plane import Plane
+from summarykit.lazy import loaded
 from summarykit.notices import logger
 from summarykit.shapes import Array, Floats
 
@@ -29,8 +30,7 @@ class TorchNetwork(Network):
     @classmethod
     def owns(cls, network: Any) -> bool:
         """See `Network.owns`."""
-        torch = sys.modules.get("torch")
-        return torch is not None and isinstance(network, torch.nn.Module)
+        return isinstance(network, loaded("torch.nn", "Module"))
 
     def state(self) -> dict[str, Any]:
         """See `Network.state`."""
