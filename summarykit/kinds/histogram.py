@@ -10,7 +10,7 @@ import numpy as np
 
 from summarykit.kinds import joined, tally
 from summarykit.kinds.arrays import Frozen, Typed, freeze
-from summarykit.kinds.binning import BLOCK, Binned, bin_values, bin_weighted
+from summarykit.kinds.binning import BLOCK, SMALL, Binned, bin_values, bin_weighted
 from summarykit.kinds.buckets import bucket_count, bucket_edges
 from summarykit.kinds.chosen_bins import Chosen, checked_bins, checked_most, in_chosen, merged
 from summarykit.kinds.kind import no_options
@@ -47,7 +47,7 @@ class HistogramKind:
     """
 
     name = "histogram"
-    small = 2**15
+    small = 4 * SMALL
 
     def snapshot(self, value: Any, *, bins: Any = None, max_bins: int | None = None, **options: Any) -> Frozen | Chosen:
         """Copy the array once, or keep it on its device.
@@ -84,12 +84,17 @@ class HistogramKind:
         Raises:
             RefusedValueError: `reduce` fails on one of them.
         """
-        small = {place: each.data for place, each in enumerate(snapshots) if isinstance(each, Typed) and joined.suits(each.data)}
+        at_hand = {place: each.get().data for place, each in enumerate(snapshots) if not isinstance(each, Chosen) and _settled(each)}
+        small = {place: data for place, data in at_hand.items() if joined.suits(data)}
         if len(small) < joined.WORTH:
             return [*map(self.reduce, snapshots)]
         with np.errstate(all="ignore"):
             together = dict(zip(small, joined.histograms([*small.values()]), strict=True))
         return [together.get(place) or self.reduce(each) for place, each in enumerate(snapshots)]
+
+
+def _settled(value: Frozen) -> bool:
+    return isinstance(value, Typed) or value.settled
 
 
 def histogram(array: Array) -> Histogram:

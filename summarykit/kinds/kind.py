@@ -17,7 +17,12 @@ class Snapshot(Protocol):
 
 
 class Kind(Protocol):
-    """One kind of value: ``snapshot`` runs in the training thread, ``reduce`` wherever there is time."""
+    """One kind of value: ``snapshot`` runs in the training thread, ``reduce`` wherever there is time.
+
+    A kind may also have ``small``, up to how many bytes reducing a value takes a fraction of a millisecond; ``light``, True where it is
+    no work at all; and ``reduce_many``, which takes a list of snapshots and gives the list of their shapes, where that is sooner done
+    than one by one (where it raises, they are done one by one).
+    """
 
     name: str
 

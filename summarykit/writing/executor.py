@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import groupby
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import NamedTuple, Protocol
 
-from summarykit.shapes import Array, Point
+from summarykit.kinds.kind import Kind
+from summarykit.shapes import Array, Point, Shape
 from summarykit.writing.job import Task, is_light, is_small
 from summarykit.writing.records import Records
 
@@ -19,6 +21,9 @@ TELL_SECS = 0.02
 
 HERE_SECS = 0.02
 """Seconds that a turn of the pump spends on small tasks: they are not worth a thread, but scalars must not wait for thousands of them."""
+
+GROUP = 64
+"""Small tasks done together, at most."""
 
 
 class Outcome(NamedTuple):
@@ -77,7 +82,30 @@ def perform(task: Task) -> Outcome:
         if isinstance(error, KeyboardInterrupt) and _may_be_interrupted():
             raise
         return Outcome(task, None, f"{job.kind.name}: {type(error).__name__}: {_message(error)}")
-    return Outcome(task, Point(job.kind.name, job.tag, task.step, task.wall_time, shape))
+    return _done(task, shape)
+
+
+def perform_all(tasks: Sequence[Task]) -> list[Outcome]:
+    """Do several; at one go those of one kind, step and time that says how, by a method ``reduce_many``."""
+    found: list[Outcome] = []
+    for (kind, _, _), alike in groupby(tasks, lambda task: (task.job.kind, task.step, task.wall_time)):
+        found += _together(kind, list(alike))
+    return found
+
+
+def _together(kind: Kind, tasks: list[Task]) -> list[Outcome]:
+    reduce_many = getattr(kind, "reduce_many", None) if len(tasks) > 1 else None
+    if reduce_many is None:
+        return [*map(perform, tasks)]
+    try:
+        shapes = reduce_many([task.job.snapshot for task in tasks])
+    except Exception:  # noqa: BLE001  one by one it will be seen which of them it was
+        return [*map(perform, tasks)]
+    return [_done(task, shape) for task, shape in zip(tasks, shapes, strict=True)]
+
+
+def _done(task: Task, shape: Shape) -> Outcome:
+    return Outcome(task, Point(task.job.kind.name, task.job.tag, task.step, task.wall_time, shape))
 
 
 def _may_be_interrupted() -> bool:
@@ -103,19 +131,21 @@ class ThreadExecutor(Local):
         self.completed = 0
         self._notify = notify
         self._tasks: SimpleQueue[Task | None] = SimpleQueue()
+        self._here: list[Task] = []
         self._done: deque[Outcome] = deque()
         self._thread: threading.Thread | None = None
         self._queued = self._performed = 0    # by the thread
         self._spent = 0.0    # seconds here, since outcomes were taken
 
     def submit(self, task: Task) -> None:
-        """Accept a task; do it here where it is not worth a thread, or where none can be started any more."""
+        """Accept a task, to be done here where it is not worth a thread, or where none can be started any more."""
         self.submitted += 1
         if self._queued == self._performed and (self._worth_no_thread(task) or not self._start()):
-            begun = monotonic()
-            self._done.append(perform(task))
-            self._spent += monotonic() - begun
+            self._here.append(task)
+            if len(self._here) >= GROUP:
+                self._do_here()
         else:
+            self._do_here()
             self._queued += 1
             self._tasks.put(task)
 
@@ -131,6 +161,7 @@ class ThreadExecutor(Local):
 
     def outcomes(self) -> list[Outcome]:
         """What is done and was not given back yet."""
+        self._do_here()
         ready = [self._done.popleft() for _ in range(len(self._done))]
         self.completed += len(ready)
         self._spent = 0.0
@@ -144,6 +175,13 @@ class ThreadExecutor(Local):
 
     def _worth_no_thread(self, task: Task) -> bool:
         return is_light(task.job) or (self._spent < HERE_SECS and is_small(task.job))
+
+    def _do_here(self) -> None:
+        """Do what was put off until more had come, or no more comes. Where Ctrl-C interrupts it, it is done in the next turn."""
+        tasks, begun = self._here[:], monotonic()
+        self._done.extend(perform_all(tasks))
+        del self._here[: len(tasks)]
+        self._spent += monotonic() - begun
 
     def _start(self) -> bool:
         if self._thread is not None:
@@ -159,11 +197,24 @@ class ThreadExecutor(Local):
     def _run(self) -> None:
         told = 0.0
         while (task := self._tasks.get()) is not None:
-            self._done.append(perform(task))
-            self._performed += 1
+            tasks = [task, *self._small_behind(task)]
+            self._done.extend(perform_all(tasks))
+            self._performed += len(tasks)
             if self._tasks.empty() or monotonic() - told >= TELL_SECS:    # the two threads should not take turns at each small task
                 told = monotonic()
                 self._notify()
+
+    def _small_behind(self, task: Task) -> Iterator[Task]:
+        """The tasks that are done together with a small one: those behind it, up to one that is not small."""
+        with suppress(Empty):
+            for _ in range(GROUP - 1):
+                if not is_small(task.job):
+                    return
+                following = self._tasks.get_nowait()
+                if following is None:
+                    self._tasks.put(None)
+                    return
+                yield (task := following)
 
 
 class InlineExecutor(Local):

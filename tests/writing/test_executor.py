@@ -102,3 +102,77 @@ def test_a_picture_on_a_device_is_waited_for_elsewhere():
     picture = Picture(Pending(), "HW")
     assert not picture.settled
     assert not is_small(Job(KINDS.get("image"), "tag", picture, picture.nbytes))
+
+
+class Squares:
+    """A kind that does several at once, unless one of them is negative."""
+
+    name = "squares"
+    small = 10
+
+    def __init__(self):
+        self.together = []
+
+    def reduce(self, snapshot):
+        if snapshot < 0:
+            raise ValueError(f"{snapshot} is negative")
+        return snapshot**2
+
+    def reduce_many(self, snapshots):
+        self.together.append(len(snapshots))
+        return [self.reduce(each) for each in snapshots]
+
+
+def numbers(kind, values, nbytes=10, wall_time=0.0):
+    return [Task(Job(kind, f"tag{value}", value, nbytes), 7, wall_time) for value in values]
+
+
+@pytest.fixture
+def unhurried(monkeypatch):
+    monkeypatch.setattr(executor, "HERE_SECS", float(LIMIT))
+
+
+def test_small_tasks_of_one_step_are_done_together(some, unhurried):
+    kind = Squares()
+    for each in [*numbers(kind, range(70)), *numbers(kind, range(3), wall_time=1.0)]:
+        some.submit(each)
+    found = some.outcomes()
+    assert [outcome.point.value for outcome in found] == [value**2 for value in [*range(70), *range(3)]]
+    assert [(outcome.point.tag, outcome.point.step) for outcome in found][-1] == ("tag2", 7)
+    assert kind.together == [executor.GROUP, 70 - executor.GROUP, 3]
+
+
+def test_one_that_cannot_be_done_costs_itself_alone(some, unhurried):
+    for each in numbers(Squares(), [1, -2, 3]):
+        some.submit(each)
+    found = some.outcomes()
+    assert [outcome.point and outcome.point.value for outcome in found] == [1, None, 9]
+    assert found[1].reason == "squares: ValueError: -2 is negative"
+
+
+def test_the_thread_does_small_ones_together_too(some):
+    """Behind a large one that it is busy with."""
+    kind, go_on = Squares(), threading.Event()
+
+    class Waits(Steps):
+        def reduce(self, snapshot):
+            assert go_on.wait(LIMIT)
+            return 0
+
+    some.submit(Task(Job(Waits(), "large", None, 11), 7, 0.0))
+    for each in [*numbers(kind, range(5)), *numbers(kind, [5], nbytes=11), *numbers(kind, [6])]:
+        some.submit(each)
+    go_on.set()
+    assert collect(some, 8)[1] == [0, *(value**2 for value in range(7))]
+    assert kind.together == [6]
+
+
+def test_what_ctrl_c_interrupts_is_done_in_the_next_turn(some, unhurried, monkeypatch):
+    kind = Squares()
+    with monkeypatch.context() as patch:
+        patch.setattr(Squares, "reduce_many", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        for each in numbers(kind, range(3)):
+            some.submit(each)
+        with pytest.raises(KeyboardInterrupt):
+            some.outcomes()
+    assert [outcome.point.value for outcome in some.outcomes()] == [0, 1, 4]
