@@ -14,6 +14,21 @@ _SCHEMES = (
 _URL = rf"[A-Za-z][A-Za-z0-9+.-]+://|(?i:{_SCHEMES}):/"    # of two slashes a Path has lost one; one letter is a drive
 
 
+def path_text(argument: str, value: str | os.PathLike[str]) -> str:
+    """A path as text.
+
+    Raises:
+        TypeError: neither a str nor a path.
+        ValueError: blank, or with a NUL character in it.
+    """
+    text = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    if not isinstance(text, str):
+        raise TypeError(f"{argument} must be a str or a path, got {value!r}")
+    if not text.strip() or "\0" in text:
+        raise ValueError(f"{argument} {text!r} is not a path")
+    return text
+
+
 def refuse_url(argument: str, path: str | os.PathLike[str]) -> None:
     """Refuse what would otherwise be a local folder called ``s3:``.
 

@@ -51,12 +51,15 @@ class Registry(Generic[T]):
 
         Raises:
             ValueError: nobody registered that name.
+            TypeError: it is no name.
             ImportError: its module cannot be imported.
         """
         try:
             return self._found[name]
         except KeyError:
             pass
+        except TypeError:    # a list, say
+            raise TypeError(f"{self.what}: a name is needed, got {name!r}; allowed: {', '.join(self)}") from None
         with _importing:
             return self._found.setdefault(name, self._load(name))
 
@@ -69,7 +72,7 @@ class Registry(Generic[T]):
         yield from (point.name for point in self._entry_points() if point.name not in self._ours)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._ours or any(name == point.name for point in self._entry_points())
+        return isinstance(name, str) and (name in self._ours or any(name == point.name for point in self._entry_points()))
 
     def _entry_points(self) -> Iterable[EntryPoint]:
         from importlib.metadata import entry_points  # takes as long to import as half of NumPy

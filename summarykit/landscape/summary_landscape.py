@@ -20,7 +20,7 @@ from summarykit.landscape.recipe import Recipe
 from summarykit.landscape.settings import FEWEST, SIZES, LandscapeSettings, integer
 from summarykit.landscape.surveying import Report
 from summarykit.landscape.work import Bounds, Interpolation, Result, Work
-from summarykit.local import refuse_url
+from summarykit.local import path_text, refuse_url
 from summarykit.notices import logger
 from summarykit.reading.surface import LossSurface
 from summarykit.summary.record import SummaryRecord
@@ -55,8 +55,8 @@ class SummaryLandscape:
         Raises:
             RemotePathError: it is a URL.
         """
+        self._directory = Path(path_text("summary_dir", summary_dir))
         refuse_url("summary_dir", summary_dir)
-        self._directory = Path(summary_dir)
         self._checkpoints = self._directory / metadata.DIRECTORY
 
     def clean_ckpt(self) -> None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from summarykit.local import refuse_url
+from summarykit.local import path_text, refuse_url
 from summarykit.reading.files import run_directories
 from summarykit.reading.lineage_table import LineageTable, table_of
 from summarykit.reading.run import Run
@@ -33,15 +33,19 @@ class Runs(Tabular, Mapping[str, Run]):
     """
 
     def __init__(self, base_dir: str | os.PathLike[str], *, raw: bool = False) -> None:
-        self.base_dir = Path(base_dir)
+        self.base_dir = Path(path_text("base_dir", base_dir))
         if not self.base_dir.is_dir():
             refuse_url("base_dir", base_dir)
-            raise FileNotFoundError(f"base_dir {os.fspath(base_dir)!r}: no such directory")
+            what = "is a file, which Run() reads" if self.base_dir.is_file() else "no such directory"
+            raise FileNotFoundError(f"base_dir {os.fspath(base_dir)!r}: {what}")
         found = run_directories(self.base_dir)
         self._runs = {path.relative_to(self.base_dir).as_posix(): Run(path, raw=raw) for path in found}
 
     def __getitem__(self, name: str) -> Run:
-        return self._runs[name]
+        try:
+            return self._runs[name]
+        except KeyError:
+            raise KeyError(f"no run {name!r} below {self.base_dir}; there are {', '.join(map(repr, self._runs)) or 'none'}") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._runs)

@@ -20,7 +20,9 @@ from summarykit.formats.mindspore import lineage
 from summarykit.formats.names import Stem, next_stamp
 from summarykit.formats.origin import Origin
 from summarykit.formats.scalars import ScalarBatch, ScalarEncoder
+from summarykit.local import path_text
 from summarykit.reading.collection import runs
+from summarykit.reading.files import summary_files
 from summarykit.reading.repairing import refuse_inside
 from summarykit.reading.report import Report
 from summarykit.reading.run import Run
@@ -48,11 +50,15 @@ def convert(path: str | os.PathLike[str], out_dir: str | os.PathLike[str], forma
     Raises:
         FileNotFoundError: there is no such path.
         ValueError: ``format`` is unknown, or ``out_dir`` lies in ``path``.
+        FileExistsError: summary files are already where a run would go: viewers would take them for its own.
         OSError: a file cannot be read or written.
     """
-    target, base, out = FORMATS.get(format)(), Path(path), Path(out_dir)
+    target, base, out = FORMATS.get(format)(), Path(path_text("path", path)), Path(path_text("out_dir", out_dir))
     found = dict(runs(base, raw=raw)) if base.is_dir() else {".": Run(base, raw=raw)}
     refuse_inside(base if base.is_dir() else base.parent, out_dir)
+    for name in found:
+        if (out / name).is_dir() and summary_files(out / name):
+            raise FileExistsError(f"out_dir {str(out / name)!r} holds summary files already: give a new directory")
     unseen: Counter[str] = Counter()
     written = [file for name, run in found.items() for file in _convert(run, out / name, target, unseen)]
     return replace(Report([file for run in found.values() for file in run.files]), written=written, left_out=dict(+unseen))

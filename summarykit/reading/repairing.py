@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from summarykit.local import refuse_url
+from summarykit.local import path_text, refuse_url
 from summarykit.reading.report import FileReport, Report
 from summarykit.reading.verification import Progress, files_at, scan
 
@@ -33,7 +33,7 @@ def repair(path: str | os.PathLike[str], out_dir: str | os.PathLike[str], *, pro
         FileExistsError: there is a file where a copy would go.
         OSError: a file cannot be read or written.
     """
-    base, out = Path(path), Path(out_dir)
+    base, out = Path(path_text("path", path)), Path(path_text("out_dir", out_dir))
     found = [scan(file, progress) for file in files_at(base)]
     top = base if base.is_dir() else base.parent
     refuse_inside(top, out_dir)

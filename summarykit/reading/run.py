@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from summarykit.formats.tensorboard import hparams
-from summarykit.local import refuse_url
+from summarykit.local import path_text, refuse_url
 from summarykit.reading import tables
 from summarykit.reading.damage import Damage
 from summarykit.reading.files import Files, summary_files
@@ -48,7 +48,7 @@ class Run(tables.Tabular):
             FileNotFoundError: there is no such directory.
             RemotePathError: it is a URL.
         """
-        self.path = Path(path)
+        self.path = Path(path_text("path", path))
         if not self.path.exists():
             refuse_url("path", path)
             raise FileNotFoundError(f"path {os.fspath(path)!r}: no such directory; give the one that a record or collector wrote into")

@@ -87,7 +87,10 @@ class Series(Sequence[Point]):
 
         Raises:
             KeyError: there is none.
+            TypeError: this is no number.
         """
+        if not isinstance(step, (int, float, np.number)):
+            raise TypeError(f"step must be an integer, got {step!r}")
         places = np.flatnonzero(self.step == step)
         if not len(places):
             raise KeyError(f"{self.kind} {self.tag!r} has no step {step}; {_nearby(self.step, step)}")

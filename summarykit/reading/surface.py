@@ -59,8 +59,17 @@ class LossSurface(LossLandscape):
 
         Raises:
             OSError: it cannot be read.
-            ValueError, KeyError: it is something else.
+            ValueError: it is something else.
         """
+        from zipfile import BadZipFile
+
+        try:
+            return cls._loaded(file)
+        except (ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile) as error:    # whatever NumPy says of other files
+            raise ValueError(f"{os.fspath(file)!r} holds no landscape that save() wrote") from error
+
+    @classmethod
+    def _loaded(cls, file: str | os.PathLike[str]) -> LossSurface:
         with np.load(file, allow_pickle=False) as found:
             told = json.loads(str(found["told"]))
             path = LossPath(*(found[f"path_{name}"] for name in ("steps", *_AXES))) if "path_x" in found else None

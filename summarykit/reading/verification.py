@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from summarykit.local import refuse_url
+from summarykit.local import path_text, refuse_url
 from summarykit.reading.files import run_directories, summary_files
 from summarykit.reading.report import FileReport, Report
 from summarykit.reading.scan import Scanner
@@ -37,7 +37,7 @@ def files_at(path: str | os.PathLike[str]) -> Iterator[Path]:
         FileNotFoundError: there is no such path.
         RemotePathError: it is a URL.
     """
-    base = Path(path)
+    base = Path(path_text("path", path))
     if not base.exists():
         refuse_url("path", path)
         raise FileNotFoundError(f"path {os.fspath(path)!r}: no such file or directory")

@@ -49,6 +49,7 @@ class View:
         kind, tag = key
         tags = [name for each, name in self.keys if each == kind]
         if tag not in tags:
-            alike = difflib.get_close_matches(tag, tags, 5, 0.3) or tags[:5]
-            there = f"there are {', '.join(map(repr, alike))}" if alike else f"this run holds no {kind}"
+            alike = difflib.get_close_matches(str(tag), tags, 5, 0.3) or tags[:5]
+            kinds = ", ".join(dict.fromkeys(each for each, _ in self.keys))
+            there = f"there are {', '.join(map(repr, alike))}" if alike else f"this run holds no {kind}, but {kinds or 'nothing'}"
             raise KeyError(f"no {kind} with tag {tag!r}; {there}")
