@@ -105,15 +105,25 @@ def check_affixes(prefix: str, suffix: str) -> None:
         TypeError: not a string.
         ValueError: characters outside ``A-Z a-z 0-9 _ . -``, an empty prefix, or a name that the wrong viewer would read.
     """
-    for argument, text in (("file_prefix", prefix), ("file_suffix", suffix)):
-        if not isinstance(text, str):
-            raise TypeError(f"{argument} must be a str, got {text!r}")
-        if not _OF_AFFIXES.issuperset(text):
-            raise ValueError(f"{argument} {text!r}: only letters, digits, '_', '.' and '-' are allowed")
+    check_affix("file_prefix", prefix)
+    check_affix("file_suffix", suffix)
     if not prefix:
         raise ValueError("file_prefix '' is empty: give at least one character, such as 'events'")
     if (prefix, suffix) != USUAL:
         _check_for_viewers(prefix, suffix)
+
+
+def check_affix(argument: str, text: str) -> None:
+    """Refuse what may be no part of a file name.
+
+    Raises:
+        TypeError: not a string.
+        ValueError: characters outside ``A-Z a-z 0-9 _ . -``.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"{argument} must be a str, got {text!r}")
+    if not _OF_AFFIXES.issuperset(text):
+        raise ValueError(f"{argument} {text!r}: only letters, digits, '_', '.' and '-' are allowed")
 
 
 def _check_for_viewers(prefix: str, suffix: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from time import time
 from typing import Any, NamedTuple
@@ -132,6 +132,14 @@ class DirectRecorder(Recorder):
         except (TypeError, ValueError) as error:
             self._refuse(plugin, tag, RefusedValueError(str(error)))
             return None
+
+    def _refuses(self, call: str, tag: object, values: object) -> bool:
+        """Whether this is no mapping of names to values; then it is refused, as one value."""
+        wrong = not isinstance(values, Mapping)
+        if wrong:
+            error = RefusedValueError(f"{call} takes a dict of names and values; got a value of type {type(values).__name__}")
+            self._refuse("scalar", str(tag), error)
+        return wrong
 
     def _check(self, plugin: str, tag: str) -> bool:
         """Whether this is a tag; where not, the value is refused."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -54,7 +54,7 @@ class MetricWriter:
             step: optimizer updates completed.
             images: name -> array, shape ``[n, height, width, channels]`` (a grid is made of it) or ``[height, width, channels]``.
         """
-        for name, image in images.items():
+        for name, image in self._items("write_images", images):
             self.writer.add_images(name, image, step, dataformats="NHWC" if _axes(image) == 4 else "HWC")
 
     def write_videos(self, step: int, videos: Mapping[str, Any]) -> None:
@@ -64,7 +64,7 @@ class MetricWriter:
             step: optimizer updates completed.
             videos: name -> array, shape ``[n, frames, height, width, channels]`` or ``[frames, height, width, channels]``.
         """
-        for name, video in videos.items():
+        for name, video in self._items("write_videos", videos):
             self.writer.add_video(name, video, step, dataformats="NTHWC" if _axes(video) == 5 else "THWC")
 
     def write_audios(self, step: int, audios: Mapping[str, Any], *, sample_rate: int = 44100) -> None:
@@ -75,7 +75,7 @@ class MetricWriter:
             audios: name -> array, shape ``[n, samples, channels]`` (of several sounds each gets its number: ``name/0``), or one sound.
             sample_rate: samples a second.
         """
-        for name, audio in audios.items():
+        for name, audio in self._items("write_audios", audios):
             sounds = list(audio) if _axes(audio) == 3 else [audio]
             for number, sound in enumerate(sounds):
                 self.writer.add_audio(name if len(sounds) == 1 else f"{name}/{number}", sound, step, sample_rate)
@@ -87,7 +87,7 @@ class MetricWriter:
             step: optimizer updates completed.
             texts: name -> text.
         """
-        for name, text in texts.items():
+        for name, text in self._items("write_texts", texts):
             self.writer.add_text(name, text, step)
 
     def write_histograms(self, step: int, arrays: Mapping[str, Any], num_buckets: Mapping[str, int] | None = None) -> None:
@@ -98,7 +98,7 @@ class MetricWriter:
             arrays: name -> array of any shape.
             num_buckets: name -> number of buckets, where it is to be another than the usual one.
         """
-        for name, array in arrays.items():
+        for name, array in self._items("write_histograms", arrays):
             self.writer.add_histogram(name, array, step, bins=(num_buckets or {}).get(name, "tensorflow"))
 
     def write_pointcloud(
@@ -117,7 +117,7 @@ class MetricWriter:
             point_colors: name -> colours of the points, the same shape.
             configs: classes and arguments of three.js for all scenes.
         """
-        for name, points in point_clouds.items():
+        for name, points in self._items("write_pointcloud", point_clouds):
             self.writer.add_mesh(name, points, (point_colors or {}).get(name), config_dict=configs, global_step=step)
 
     def write_hparams(self, hparams: Mapping[str, Any]) -> None:
@@ -136,7 +136,7 @@ class MetricWriter:
             values: name -> array.
             metadata: name -> ``SummaryMetadata`` (TensorBoard's message) that says which plugin shows it; without it a tensor is written.
         """
-        for name, value in values.items():
+        for name, value in self._items("write_summaries", values):
             told = (metadata or {}).get(name)
             if told is None:
                 self.writer.add_tensor(name, value, step)
@@ -150,6 +150,9 @@ class MetricWriter:
     def close(self) -> None:
         """Flush and close the files."""
         self.writer.close()
+
+    def _items(self, call: str, values: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+        return () if self.writer._refuses(call, "", values) else values.items()
 
     def __enter__(self) -> MetricWriter:
         return self

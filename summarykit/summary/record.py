@@ -14,13 +14,12 @@ from summarykit.kinds.arrays import let_go
 from summarykit.kinds.memory import Lending
 from summarykit.kinds.roll import Roll, parameters
 from summarykit.summary.recorder import FENCED, Recorder
-from summarykit.summary.steps import integer
+from summarykit.summary.steps import integer, resumption
 from summarykit.summary.tags import check_tag
 from summarykit.writing import Writer, WriterOptions, lifecycle
 from summarykit.writing.flat import flatten
 from summarykit.writing.job import Batch, batch
-from summarykit.writing.options import check_choice, check_directory, check_integer
-from summarykit.writing.resumption import Resumption
+from summarykit.writing.options import as_tuple, check_choice, check_directory, check_integer
 
 MODES = ("train", "eval")
 
@@ -130,11 +129,11 @@ class SummaryRecord(Recorder):
             directory=directory / f"rank_{rank}" if rank else directory,
             prefix=file_prefix,
             suffix=file_suffix,
-            formats=formats if isinstance(formats, str) else tuple(formats),    # type: ignore[arg-type]  # refused by WriterOptions
+            formats=as_tuple(formats),
             max_file_size=max_file_size,
             flush_secs=flush_secs,
             on_full=on_full,
-            resume=Resumption.of(resume),
+            resume=resumption("resume", resume),
             rank=rank,
             raise_exception=raise_exception,
             export=_exports(export_options),

@@ -113,7 +113,9 @@ class Recorder:
 
     def _refuse(self, plugin: str, tag: str, error: Exception) -> None:
         """Count a value that cannot be recorded."""
-        self._writer.stats.drop(f"{plugin}: {error}", detail=f"tag {tag!r}")
+        why = str(error)
+        reason = why if why.startswith((f"{plugin}: ", f"{plugin} takes")) else f"{plugin}: {why}"
+        self._writer.stats.drop(reason.rstrip("."), detail=f"tag {tag!r}")
         if self._strict:
             raise error
 

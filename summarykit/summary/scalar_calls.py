@@ -89,6 +89,8 @@ class ScalarCalls(DirectRecorder):
             global_step: optimizer updates completed; None: 0.
             walltime: seconds since the epoch; None: now.
         """
+        if tag_scalar_dict.__class__ is not dict and self._refuses("add_scalars", main_tag, tag_scalar_dict):
+            return
         curves, values = self._curves.get(main_tag), tag_scalar_dict.values()
         if curves is None or curves.keys != [*tag_scalar_dict]:
             curves = self._new_curves(main_tag, [*tag_scalar_dict])
@@ -103,6 +105,8 @@ class ScalarCalls(DirectRecorder):
             step: optimizer updates completed; None: 0.
             walltime: seconds since the epoch; None: now.
         """
+        if scalars.__class__ is not dict and self._refuses("add_scalars_dict", "", scalars):
+            return
         if walltime is None and self._extend(scalars, scalars.values(), step):
             return
         if {*map(type, scalars.values())} != {float}:

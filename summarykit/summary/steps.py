@@ -5,6 +5,22 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from summarykit.writing.options import check_integer
+from summarykit.writing.resumption import Resumption
+
+
+def resumption(argument: str, resume: Any) -> Resumption | None:
+    """How an earlier run goes on at a step; one that is handed on stays the same.
+
+    Raises:
+        TypeError, ValueError: it is no such step; the message names the ``argument``.
+    """
+    if resume is None or isinstance(resume, Resumption):
+        return resume
+    step = resume if isinstance(resume, bool) or not hasattr(resume, "__index__") else operator.index(resume)    # of NumPy, say
+    check_integer(argument, step, -(2**63))
+    return Resumption(step)
+
 
 def integer(step: Any) -> int:
     """A step given as any type of integer, or as a float without fraction.

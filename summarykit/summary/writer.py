@@ -11,7 +11,9 @@ from pathlib import Path
 from time import time
 from typing import Any
 
-from summarykit.formats.names import clean_host
+from summarykit.errors import RefusedValueError
+from summarykit.formats.names import check_affix, clean_host
+from summarykit.local import path_text
 from summarykit.summary.data_calls import DataCalls
 from summarykit.summary.earlier import EarlierRuns
 from summarykit.summary.export import scalars_of
@@ -20,9 +22,9 @@ from summarykit.summary.file_writer import FileWriter
 from summarykit.summary.media_calls import MediaCalls
 from summarykit.summary.nowhere import Nowhere
 from summarykit.summary.scalar_calls import ScalarCalls
+from summarykit.summary.steps import resumption
 from summarykit.writing import Writer, WriterOptions
-from summarykit.writing.options import check_choice, check_directory, check_integer, check_seconds
-from summarykit.writing.resumption import Resumption
+from summarykit.writing.options import as_tuple, check_choice, check_directory, check_integer, check_seconds
 
 CURVES = ("chart", "runs")
 
@@ -97,7 +99,8 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         check_choice("add_scalars_as", add_scalars_as, CURVES)
         check_seconds("flush_secs", flush_secs)
         check_integer("rank", rank, 0)
-        chosen = os.fspath(log_dir or logdir or default_directory(comment or ""))
+        check_affix("filename_suffix", filename_suffix or "")
+        chosen = path_text("log_dir", log_dir or logdir or default_directory(comment or ""))
         self.log_dir = _directory(chosen, rank)
         self._base = str(check_directory("log_dir", chosen))    # the program may go elsewhere before there is a run below it
         self._arguments: dict[str, Any] = {
@@ -111,9 +114,9 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         options = WriterOptions(
             directory=Path(_directory(self._base, rank)),
             prefix=f"events{filename_suffix or ''}",
-            formats=formats if isinstance(formats, str) else tuple(formats),    # type: ignore[arg-type]  # refused by WriterOptions
+            formats=as_tuple(formats),
             flush_secs=min(flush_secs, _LONGEST_PAUSE),
-            resume=Resumption.of(_one_of(purge_step, resume)),
+            resume=resumption("purge_step" if resume is None else "resume", _one_of(purge_step, resume)),
             **{name: self._arguments[name] for name in _PASSED_ON},
         )
         if write_to_disk:
@@ -166,9 +169,9 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         frozen = self._freeze("hparams", "hparams", hparam_dict, options)
         if frozen is None:
             return
-        run = self._run_of(frozen[1].values, run_name or name)
-        run._record("hparams", "hparams", hparam_dict, 0, None, **options)
-        run._record_numbers([str(tag) for tag in metrics], metrics.values(), global_step, None)
+        if run := self._run_of(frozen[1].values, run_name or name):
+            run._record("hparams", "hparams", hparam_dict, 0, None, **options)
+            run._record_numbers([str(tag) for tag in metrics], metrics.values(), global_step, None)
 
     def add_scalars(
         self, main_tag: str, tag_scalar_dict: Mapping[str, Any], global_step: int | None = None, walltime: float | None = None
@@ -187,8 +190,11 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         if self._arguments["add_scalars_as"] == "chart":
             super().add_scalars(main_tag, tag_scalar_dict, global_step, walltime)
             return
+        if self._refuses("add_scalars", main_tag, tag_scalar_dict):
+            return
         for key, value in tag_scalar_dict.items():
-            self._child(f"{str(main_tag).replace('/', '_')}_{key}").add_scalar(main_tag, value, global_step, walltime)
+            if run := self._child(f"{str(main_tag).replace('/', '_')}_{key}"):
+                run.add_scalar(main_tag, value, global_step, walltime)
 
     def flush(self, sync: bool = False) -> bool:
         """Wait until everything recorded is in the file.
@@ -236,19 +242,23 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         self.flush()
         Path(path).write_text(json.dumps(scalars_of(self.stats()["files"], self.log_dir), allow_nan=False))
 
-    def _run_of(self, settings: Mapping[str, Any], name: str | None) -> SummaryWriter:
+    def _run_of(self, settings: Mapping[str, Any], name: str | None) -> SummaryWriter | None:
         """The writer whose run these settings are of."""
         if name is None and self._session in (None, settings):
             self._session = settings
             return self
         return self._child(name or str(time()))
 
-    def _child(self, name: str) -> SummaryWriter:
-        """The writer of a run below this one."""
+    def _child(self, name: str) -> SummaryWriter | None:
+        """The writer of a run below this one; None, and a value is refused, where there cannot be one."""
         if name not in self._children:
             directory = os.path.join(self._base, name)
-            resume = self._earlier.resume(_directory(directory, self._arguments["rank"]))
-            self._children[name] = type(self)(**{**self._arguments, "log_dir": directory, "resume": resume})
+            try:
+                resume = self._earlier.resume(_directory(directory, self._arguments["rank"]))
+                self._children[name] = type(self)(**{**self._arguments, "log_dir": directory, "resume": resume})
+            except (ValueError, OSError) as error:
+                self._refuse("run", name, RefusedValueError(f"it cannot be made: {error}"))
+                return None
         return self._children[name]
 
     def __enter__(self) -> SummaryWriter:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from summarykit.formats import FORMATS, names
 from summarykit.local import refuse_url
@@ -54,8 +55,6 @@ class WriterOptions:
         check_formats(self.formats)
         if self.max_file_size is not None:
             check_integer("max_file_size", self.max_file_size, 1)
-        if self.resume is not None:
-            check_integer("resume", self.resume.step, -(2**63))
         check_integer("rank", self.rank, 0)
         check_integer("num_process", self.num_process, 0)
         check_seconds("flush_secs", self.flush_secs)
@@ -114,9 +113,14 @@ def check_choice(argument: str, value: str, allowed: Sequence[str]) -> None:
         raise ValueError(f"{argument} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
 
 
-def check_formats(formats: Sequence[str]) -> None:
-    """Refuse an empty, repeating or unknown choice of formats."""
-    if isinstance(formats, str) or not formats or len(set(formats)) != len(formats):
+def as_tuple(formats: Any) -> Any:
+    """A choice of formats in whichever collection it comes; what is none is left to be refused."""
+    return formats if isinstance(formats, str) or not isinstance(formats, Iterable) else tuple(formats)
+
+
+def check_formats(formats: tuple[str, ...]) -> None:
+    """Refuse what is no tuple, and an empty, repeating or unknown choice of formats."""
+    if not isinstance(formats, tuple) or not formats or any(formats.count(name) > 1 for name in formats):
         raise ValueError(f"formats must be a tuple of different names out of {tuple(FORMATS)}, got {formats!r}")
     for name in formats:
         if name not in FORMATS:

@@ -31,11 +31,6 @@ class Resumption:
         self.step = step
         self.name = os.urandom(16).hex()
 
-    @classmethod
-    def of(cls, resume: int | Resumption | None) -> Resumption | None:
-        """The one that is handed on, or a new one at this step."""
-        return resume if resume is None or isinstance(resume, Resumption) else cls(resume)
-
     def begins(self, directory: Path, file_names: Iterable[str]) -> bool:
         """Whether none of the named files of the directory is of somebody who shares it."""
         return all(_resumption(directory / name) != self.name for name in file_names if names.parse(name))

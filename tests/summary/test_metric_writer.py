@@ -68,3 +68,13 @@ def test_over_a_writer_that_is_there(tmp_path):
     assert Run(tmp_path).scalars("loss").value.tolist() == [0.5, 0.25]
     with pytest.raises(TypeError, match="purge_step"):
         MetricWriter(inner, purge_step=3)
+
+
+@pytest.mark.parametrize("call", ["scalars", "images", "videos", "audios", "texts", "histograms", "pointcloud", "summaries"])
+def test_arguments_in_the_wrong_order_cost_their_values_alone(call, tmp_path):
+    with MetricWriter(tmp_path) as writer:
+        getattr(writer, f"write_{call}")({"loss": 0.5}, 1)
+        writer.write_scalars(1, {"loss": 0.5})
+    (reason,) = writer.writer.stats()["dropped"]
+    assert "takes a dict of names and values; got a value of type int" in reason
+    assert Run(tmp_path).tags() == {"scalar": ["loss"]}

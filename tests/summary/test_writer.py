@@ -250,16 +250,20 @@ def test_nothing_on_the_disk(tmp_path):
 
 @pytest.mark.parametrize(("arguments", "error", "name"), [
     ({"log_dir": "s3://bucket/run"}, ValueError, "log_dir"),
-    ({"log_dir": 5}, TypeError, "str"),
+    ({"log_dir": 5}, TypeError, "log_dir must be a str or a path, got 5"),
+    ({"log_dir": b"run"}, TypeError, "log_dir must be"),
     ({"flush_secs": 0}, ValueError, "flush_secs"),
     ({"flush_secs": "often"}, TypeError, "flush_secs"),
-    ({"filename_suffix": "a/b"}, ValueError, "file_prefix"),
+    ({"filename_suffix": "a/b"}, ValueError, "filename_suffix 'a/b'"),
+    ({"filename_suffix": 3}, TypeError, "filename_suffix"),
+    ({"formats": None}, ValueError, "formats must be a tuple"),
     ({"formats": ("no",)}, ValueError, "formats"),
     ({"formats": "tensorboard"}, ValueError, "formats"),
     ({"add_scalars_as": "files"}, ValueError, "add_scalars_as"),
     ({"on_full": "wait"}, ValueError, "on_full"),
     ({"max_file_size": 0}, ValueError, "max_file_size"),
-    ({"purge_step": 1.5}, TypeError, "resume"),
+    ({"purge_step": 1.5}, TypeError, "purge_step must be an int, got 1.5"),
+    ({"resume": "1"}, TypeError, "resume must be an int"),
     ({"purge_step": 1, "resume": 2}, ValueError, "purge_step"),
     ({"rank": -1}, ValueError, "rank"),
     ({"flush_sec": 3}, TypeError, "flush_sec"),
@@ -270,6 +274,56 @@ def test_bad_arguments_raise_at_construction(tmp_path, arguments, error, name):
     with pytest.raises(error, match=name):
         SummaryWriter(**{"log_dir": tmp_path / "run", **arguments})
     assert not (tmp_path / "run").exists()
+
+
+def test_rs1_the_step_to_go_on_at_may_be_one_of_numpy(tmp_path):
+    """A checkpoint often holds such."""
+    for resume in (None, np.int64(1)):
+        with SummaryWriter(tmp_path, purge_step=resume) as writer:
+            for step in range(2 if resume is None else 1, 3):
+                writer.add_scalar("loss", 0.5 if resume is None else 0.25, step)
+    assert series(tmp_path, "loss") == [(1, 0.25), (2, 0.25)]
+
+
+WRONG = {"a list": [1, 2], "nothing": None, "a number": 1.0, "a text": "loss"}
+
+
+@pytest.mark.parametrize("value", WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("way", ["chart", "runs", "add_scalars_dict"])
+def test_what_is_no_dict_of_numbers_costs_itself_alone(way, value, tmp_path, caplog):
+    with SummaryWriter(tmp_path, add_scalars_as="chart" if way == "add_scalars_dict" else way) as writer:
+        writer.add_scalar("before", 1.0, 1)
+        if way == "add_scalars_dict":
+            writer.add_scalars_dict(value, 1)
+        else:
+            writer.add_scalars("losses", value, 1)
+        writer.add_scalar("after", 1.0, 1)
+    reason = f"scalar: {'add_scalars_dict' if way == 'add_scalars_dict' else 'add_scalars'} takes a dict of names and values"
+    assert [dropped.startswith(reason) for dropped in writer.stats()["dropped"]] == [True]
+    assert Run(tmp_path).tags() == {"scalar": ["after", "before"]}
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 300])
+def test_a_run_below_that_cannot_be_made_costs_its_values_alone(name, tmp_path):
+    with SummaryWriter(tmp_path, add_scalars_as="runs") as writer:
+        writer.add_scalars("loss", {name: 1.0, "b": 2.0}, 1)
+        writer.add_hparams({"lr": 1}, {"acc": 1.0}, run_name=name)
+        writer.add_scalar("after", 1.0, 1)
+    assert sum(writer.stats()["dropped"].values()) == 2
+    assert all(reason.startswith("run: it cannot be made: ") for reason in writer.stats()["dropped"])
+    assert series(tmp_path / "loss_b", "loss") == [(1, 2.0)]
+    assert series(tmp_path, "after") == [(1, 1.0)]
+
+
+def test_a_kind_is_named_once_in_the_reason_of_a_refusal(tmp_path):
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_image("i", np.zeros((4,)), 1, dataformats="XY")
+        writer.add_audio("a", np.zeros((3, 3, 3)), 1)
+        writer.add_text("t", None, 1)
+        writer.add_scalar("s", np.array("x"), 1)
+    beginnings = sorted(reason.partition(" ")[0] for reason in writer.stats()["dropped"])
+    assert beginnings == ["audio:", "image:", "scalar:", "text"]
+    assert not any(f"{kind}: {kind}" in reason for kind in ("audio", "image", "text") for reason in writer.stats()["dropped"])
 
 
 def test_arguments_of_the_peers_are_taken(tmp_path):

@@ -10,6 +10,7 @@ from summarykit.summary import SummaryRecord
 
 WRONG = [
     ({"log_dir": 3}, TypeError, "log_dir must be a str or a path, got 3"),
+    ({"log_dir": b"run"}, TypeError, "log_dir must be a str or a path, got b'run'"),
     ({"log_dir": " "}, ValueError, "log_dir ' '"),
     ({"log_dir": "s3://bucket/run"}, ValueError, "is a URL"),
     ({"file_prefix": "a/b"}, ValueError, "file_prefix 'a/b'"),
@@ -25,6 +26,9 @@ WRONG = [
     ({"export_options": {"format": "npy"}}, ValueError, "export_options must be"),
     ({"formats": ()}, ValueError, "formats must be a tuple of different names"),
     ({"formats": "tensorboard"}, ValueError, "formats must be a tuple"),
+    ({"formats": None}, ValueError, "formats must be a tuple"),
+    ({"formats": 3}, ValueError, "formats must be a tuple"),
+    ({"formats": ["mindspore", ["tensorboard"]]}, ValueError, "formats must be one of"),
     ({"formats": ("hdf5",)}, ValueError, "formats must be one of 'mindspore', 'tensorboard', got 'hdf5'"),
     ({"flush_secs": 0}, ValueError, "flush_secs must be above 0"),
     ({"flush_secs": float("nan")}, ValueError, "flush_secs must be above 0 and finite, got nan"),
