@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
 
-from summarykit.registry import imported
-
-if TYPE_CHECKING:
-    import logging
-
-    logger: logging.Logger
-
-
-def __getattr__(name: str) -> Any:
-    """``logger``, when it is used: most runs have nothing to tell, and ``logging`` takes 3 ms to import."""
-    if name == "logger":
-        return imported("logging").getLogger("summarykit")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+logger = logging.getLogger("summarykit")
 
 
 class Notices:
@@ -31,5 +19,5 @@ class Notices:
         if key in self._said:
             return False
         self._said.add(key)
-        imported("logging").getLogger("summarykit").warning(message, *args)
+        logger.warning(message, *args)
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging  # noqa: F401  see below
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 # Held while something is imported, and across each fork: a child forked by another thread in the middle of an import would find that
-# module locked for ever.
+# module locked for ever. ``logging`` does the same with its own lock. Having registered before, it is waited for after this one: in the
+# order in which a thread takes them that imports a module which asks for its logger.
 _importing = threading.RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_importing.acquire, after_in_parent=_importing.release, after_in_child=_importing.release)
