@@ -6,7 +6,6 @@ to a file, holds it by that alone. Nobody frees anything by hand, so nobody can 
 
 from __future__ import annotations
 
-import mmap
 import os
 import threading
 import weakref
@@ -15,6 +14,7 @@ from collections import deque
 import numpy as np
 
 from summarykit.shapes import Array
+from summarykit.writing.mapped import Mapped, allocate
 
 ALIGNMENT = 64
 """Every slot begins at a multiple of so many bytes: a line of the processor's cache, and enough for every dtype."""
@@ -72,18 +72,20 @@ class Ring:
         self.capacity = -(-capacity // _PAGE) * _PAGE
         self.fd = os.memfd_create("summarykit")
         try:
-            os.posix_fallocate(self.fd, 0, self.capacity)    # an error here; without it, a signal that ends the process at some later write
-            self._map = mmap.mmap(self.fd, self.capacity)
+            allocate(self.fd, self.capacity)
+            self._mapped = Mapped(self.fd, self.capacity)
         except BaseException:
             os.close(self.fd)
             raise
+        self._memory = self._mapped.memory
         self._slots = Slots(self.capacity)
         self._lock = threading.Lock()
-        self._base = _address(np.frombuffer(self._map, np.uint8))
+        self._base = _address(np.frombuffer(self._memory, np.uint8))
 
     def populate(self) -> None:
         """Touch every page, by reading: it may be in use already. The first touch costs several times the copy; none is left to that."""
-        whole = np.frombuffer(self._map, np.uint8)
+        self._mapped.collapse()
+        whole = np.frombuffer(self._memory, np.uint8)
         for start in range(0, self.capacity, _PIECE):
             whole[start : start + _PIECE : _PAGE].max()
 
@@ -103,7 +105,7 @@ class Ring:
             place = self._slots.place(nbytes)
             if place is None:
                 return None
-            lent: Array = np.ndarray((nbytes,), np.uint8, self._map, place)
+            lent: Array = np.ndarray((nbytes,), np.uint8, self._memory, place)
             self._slots.take(place, nbytes, lent)
             return lent
         finally:

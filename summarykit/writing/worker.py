@@ -20,6 +20,7 @@ from summarykit.formats import FORMATS
 from summarykit.shapes import Embedding, Graph, Lineage, Scalar, Tensor
 from summarykit.writing.channel import Channel
 from summarykit.writing.executor import perform
+from summarykit.writing.mapped import Mapped
 from summarykit.writing.messages import Do, Done, End, Hello, Place, Ready, Settled, Share, Withdraw, unpack
 from summarykit.writing.options import WriterOptions
 from summarykit.writing.records import joined, lay_out
@@ -90,7 +91,7 @@ class Worker:
 
     def _share(self, message: Share) -> None:
         descriptor = self._channel.descriptors.popleft()
-        self._rings[message.ring] = memoryview(mmap.mmap(descriptor, message.capacity, prot=mmap.PROT_READ))
+        self._rings[message.ring] = Mapped(descriptor, message.capacity, mmap.PROT_READ).memory
         os.close(descriptor)
 
     def _withdraw(self, message: Withdraw) -> None:

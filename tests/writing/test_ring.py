@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from testkit import scripts
 
+from summarykit.writing.mapped import Mapped
 from summarykit.writing.ring import ALIGNMENT, Ring, Slots
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="this system has no memory files")
@@ -130,9 +131,7 @@ def test_it_is_located_and_shared():
     ring.populate()
     assert ring.locate(np.zeros(10)) is None
     assert ring.locate(array) == 0    # the first was not held
-    other = mmap.mmap(ring.fd, ring.capacity, prot=mmap.PROT_READ)
-    assert bytes(other[:1000]) == b"\3" * 1000
-    other.close()
+    assert bytes(Mapped(ring.fd, ring.capacity, mmap.PROT_READ).memory[:1000]) == b"\3" * 1000
 
 
 def test_the_memory_goes_with_its_last_array(tmp_path):
@@ -157,7 +156,7 @@ def test_the_memory_goes_with_its_last_array(tmp_path):
 def test_a_ring_that_the_system_refuses_leaves_nothing_behind(tmp_path, monkeypatch):
     descriptors = scripts.descriptors(tmp_path)
 
-    def refuse(*_):
+    def refuse(*_, **__):
         raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
 
     monkeypatch.setattr(mmap, "mmap", refuse)
