@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
 from summarykit.clock import Process
 from summarykit.formats import framing, wire
+from summarykit.immutable import Immutable
 
 FIELD = 1000
 """Number of the field in ``Event``."""
@@ -15,8 +15,7 @@ FIRST_BYTES = 4096
 """So many bytes of a file hold its first record, where that tells an origin."""
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(Immutable):
     """The writer of a file, and the file's place among those of that writer.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -28,8 +27,10 @@ def members_of(value: Any) -> dict[Any, Any] | None:
     """What a structured value consists of; None where it is none."""
     if isinstance(value, Mapping):
         return {key: value[key] for key in value}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if hasattr(type(value), "__dataclass_fields__"):
+        from dataclasses import fields  # who has a dataclass has it imported
+
+        return {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return dict(value._asdict())
     if isinstance(value, SimpleNamespace) or type(value).__name__ == "Namespace":

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from summarykit.shapes import Histogram, Image, Plugin, Shape, Tensor
 
 
-@dataclass(frozen=True, eq=False)
-class Made:
+class Made(NamedTuple):
     """A shape as a snapshot."""
 
     shape: Shape

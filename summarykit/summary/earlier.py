@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
-from summarykit.reading.files import run_directories
 from summarykit.writing.resumption import Resumption
 
 
@@ -19,10 +18,14 @@ class EarlierRuns:
             resumption: how it goes on; None: nothing is resumed.
         """
         self._resumption = resumption
-        self._runs: set[Path] = set()
+        self._runs: set[str] = set()
         if resumption is not None:
-            self._runs.update(each.resolve() for each in run_directories(Path(directory)))
+            from pathlib import Path
+
+            from summarykit.reading.files import run_directories  # most runs continue none, and need no reader
+
+            self._runs.update(os.path.realpath(each) for each in run_directories(Path(directory)))
 
     def resume(self, directory: str) -> Resumption | None:
         """How the run of this directory goes on; None for a new one."""
-        return self._resumption if Path(directory).resolve() in self._runs else None
+        return self._resumption if os.path.realpath(directory) in self._runs else None

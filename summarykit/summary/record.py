@@ -126,7 +126,7 @@ class SummaryRecord(Recorder):
         directory = check_directory("log_dir", log_dir)
         check_integer("rank", rank, 0)
         options = WriterOptions(
-            directory=directory / f"rank_{rank}" if rank else directory,
+            directory=os.path.join(directory, f"rank_{rank}") if rank else directory,
             prefix=file_prefix,
             suffix=file_suffix,
             formats=as_tuple(formats),
@@ -228,7 +228,7 @@ class SummaryRecord(Recorder):
     @property
     def log_dir(self) -> str:
         """The directory, absolute, that the files are in."""
-        return str(self._writer.options.directory)
+        return self._writer.options.directory
 
     def after_fork(self) -> None:
         """In a forked child: forget what the parent's threads added."""

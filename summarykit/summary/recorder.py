@@ -125,4 +125,4 @@ class Recorder:
             return
         failure, self._writer.failure = self._writer.failure, None
         if failure is not None:
-            raise StorageError(failure.errno, failure.strerror, failure.filename or str(self._writer.options.directory)) from failure
+            raise StorageError(failure.errno, failure.strerror, failure.filename or self._writer.options.directory) from failure

@@ -7,7 +7,6 @@ import platform
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import reduce
-from pathlib import Path
 from time import time
 from typing import Any
 
@@ -16,7 +15,6 @@ from summarykit.formats.names import check_affix, clean_host
 from summarykit.local import path_text
 from summarykit.summary.data_calls import DataCalls
 from summarykit.summary.earlier import EarlierRuns
-from summarykit.summary.export import scalars_of
 from summarykit.summary.figures import together
 from summarykit.summary.file_writer import FileWriter
 from summarykit.summary.media_calls import MediaCalls
@@ -102,7 +100,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         check_affix("filename_suffix", filename_suffix or "")
         chosen = path_text("log_dir", log_dir or logdir or default_directory(comment or ""))
         self.log_dir = _directory(chosen, rank)
-        self._base = str(check_directory("log_dir", chosen))    # the program may go elsewhere before there is a run below it
+        self._base = check_directory("log_dir", chosen)    # the program may go elsewhere before there is a run below it
         self._arguments: dict[str, Any] = {
             "log_dir": chosen, "flush_secs": flush_secs, "filename_suffix": filename_suffix, "write_to_disk": write_to_disk,
             "formats": formats, "add_scalars_as": add_scalars_as, "max_file_size": max_file_size, "on_full": on_full,
@@ -112,7 +110,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         self._children: dict[str, SummaryWriter] = {}
         self._session: Mapping[str, Any] | None = None
         options = WriterOptions(
-            directory=Path(_directory(self._base, rank)),
+            directory=_directory(self._base, rank),
             prefix=f"events{filename_suffix or ''}",
             formats=as_tuple(formats),
             flush_secs=min(flush_secs, _LONGEST_PAUSE),
@@ -239,8 +237,11 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         """
         import json  # most jobs export nothing
 
+        from summarykit.summary.export import scalars_of
+
         self.flush()
-        Path(path).write_text(json.dumps(scalars_of(self.stats()["files"], self.log_dir), allow_nan=False))
+        with open(path, "w") as file:
+            file.write(json.dumps(scalars_of(self.stats()["files"], self.log_dir), allow_nan=False))
 
     def _run_of(self, settings: Mapping[str, Any], name: str | None) -> SummaryWriter | None:
         """The writer whose run these settings are of."""

@@ -3,36 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from summarykit.formats.scalars import ScalarBatch
+from summarykit.registry import imported
 from summarykit.shapes import Embedding, Graph, Lineage, Point, Scalar, Tensor
 from summarykit.writing.executor import Outcome
-from summarykit.writing.export import Exporter
-from summarykit.writing.graphs import Graphs
 from summarykit.writing.lineage import LineageFile
 from summarykit.writing.options import WriterOptions
 from summarykit.writing.output import Output
-from summarykit.writing.projector import Projector
 from summarykit.writing.records import Records, chunks, lay_out
 from summarykit.writing.stats import Stats
 
+if TYPE_CHECKING:
+    from summarykit.writing.export import Exporter
+    from summarykit.writing.graphs import Graphs
+    from summarykit.writing.projector import Projector
+
 TOGETHER_BYTES = 2**18
-"""Bytes of values up to which their records are written at once."""
+"""Bytes of records up to which they are written at once."""
 
 
 class Delivery:
     """Writes outcomes, in their order. Whatever goes wrong costs one value, and is counted."""
 
-    def __init__(self, options: WriterOptions, output: Output, stats: Stats) -> None:
-        """Deliver into ``output``, and tensors as ``.npy`` files too where the options say so."""
+    def __init__(self, options: WriterOptions, output: Output, lineage: LineageFile, stats: Stats) -> None:
+        """Deliver into ``output``, what belongs there into ``lineage``, and tensors as ``.npy`` files too where the options say so."""
         self._output = output
         self._stats = stats
-        self._exporter = Exporter(options.directory) if options.export else None
-        self._projector = Projector(options.directory)
-        self._graphs = Graphs(options.directory, options.formats)
-        self.lineage = LineageFile(options, output.origin)
+        self._options = options
+        self._exporter: Exporter | None = imported("summarykit.writing.export").Exporter(options.directory) if options.export else None
+        self._projector: Projector | None = None    # most runs have neither embeddings nor graphs
+        self._graphs: Graphs | None = None
+        self._lineage = lineage
 
     def outcomes(self, outcomes: Iterable[Outcome]) -> None:
         """Write what became of some tasks; small records together, as long as they go into the same formats."""
@@ -46,7 +51,7 @@ class Delivery:
                 self.records(together)
                 together, nbytes = [], 0
             together.append(records)
-            nbytes += outcome.task.job.nbytes
+            nbytes += sum([memoryview(part).nbytes for part in records[0] or ()])
         if together:
             self.records(together)
 
@@ -72,10 +77,7 @@ class Delivery:
             self._write_lineage(point)
             return None
         try:
-            if isinstance(point.value, Embedding):
-                point = self._projector.place(point)
-            elif isinstance(point.value, Graph):
-                point = self._graphs.place(point)
+            point = self._placed(point)
             records = lay_out(point, self._output.formats)
         except Exception as error:  # noqa: BLE001  such as a MemoryError: it costs this value alone
             self._stats.drop(f"{point.kind}: {type(error).__name__}", detail=f"{point.tag!r}: {error}")
@@ -86,9 +88,20 @@ class Delivery:
             self._exporter.export(point, self._stats)
         return records
 
+    def _placed(self, point: Point) -> Point:
+        """The point as it goes into the files of values, where it has files beside them."""
+        options = self._options
+        if isinstance(point.value, Embedding):
+            self._projector = self._projector or imported("summarykit.writing.projector").Projector(options.directory)
+            return self._projector.place(point)
+        if isinstance(point.value, Graph):
+            self._graphs = self._graphs or imported("summarykit.writing.graphs").Graphs(options.directory, options.formats)
+            return self._graphs.place(point)
+        return point
+
     def _write_lineage(self, point: Point) -> None:
         try:
-            self._stats.bytes += self.lineage.write(point)
+            self._stats.bytes += self._lineage.write(point)
             self._stats.written += 1
         except Exception as error:  # noqa: BLE001  it costs this part alone: what is known is written again when more is known
             self._stats.drop(f"{point.kind}: {type(error).__name__}", detail=f"{point.tag!r}: {error}")

@@ -19,9 +19,9 @@ _LONGEST = 200    # characters of a quoted tag that go into a file's name
 class Exporter:
     """Writes ``export_<seconds>/tensor/<quoted tag>_<step>.npy``."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: str) -> None:
         """Choose no folder yet: that is made with the first tensor."""
-        self._directory = directory
+        self._directory = Path(directory)
         self._folder: Path | None = None
 
     def export(self, point: Point, stats: Stats) -> None:

@@ -7,11 +7,11 @@ it traced), MindInsight those of files ``*.pb`` in the run's directory, under th
 from __future__ import annotations
 
 import itertools
+import os
 import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 from summarykit.registry import imported
 from summarykit.shapes import Graph, Point
@@ -22,7 +22,7 @@ _LONGEST = 100    # characters of a file's name
 class Graphs:
     """The graphs that one writer has written."""
 
-    def __init__(self, directory: Path, formats: Iterable[str]) -> None:
+    def __init__(self, directory: str, formats: Iterable[str]) -> None:
         """Nothing is made before the second graph."""
         self._directory = directory
         self._files = "mindspore" in formats
@@ -49,6 +49,6 @@ class Graphs:
         stem = re.sub(r"[^\w.-]", "_", tag, flags=re.ASCII)[:_LONGEST]
         for name in itertools.chain([f"{stem}.pb"], (f"{stem}_{number}.pb" for number in itertools.count(2))):
             with suppress(FileExistsError):
-                with (self._directory / name).open("xb") as file:
+                with open(os.path.join(self._directory, name), "xb") as file:
                     file.write(content)
                 return

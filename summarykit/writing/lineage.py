@@ -81,7 +81,7 @@ class LineageFile:
     def _create(self) -> RecordFile:
         """A new file whose stem no other file has."""
         directory, origin = self._options.directory, self._origin()
-        directory.mkdir(parents=True, exist_ok=True)
+        os.makedirs(directory, exist_ok=True)
         for counter in itertools.count():
             stamp = names.next_stamp(time.time(), os.listdir(directory))
             stem = Stem(stamp, self._options.rank, origin.process.host, origin.process.pid, counter)

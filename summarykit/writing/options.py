@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from summarykit.formats import FORMATS, names
+from summarykit.immutable import Immutable
 from summarykit.local import refuse_url
 from summarykit.writing.resumption import Resumption
 
 ON_FULL = ("block", "drop")
 
 
-@dataclass(frozen=True)
-class WriterOptions:
+class WriterOptions(Immutable):
     """Checked arguments of a writer.
 
     Attributes:
@@ -36,7 +34,7 @@ class WriterOptions:
         num_process: worker processes for heavy values; with 0 a thread does all.
     """
 
-    directory: Path
+    directory: str
     prefix: str = "events"
     suffix: str = "_MS"
     formats: tuple[str, ...] = ("mindspore", "tensorboard")
@@ -69,13 +67,12 @@ class WriterOptions:
         Raises:
             OSError: it cannot be made, or nothing can be written there.
         """
-        if not self.directory.is_dir():    # often it is there
-            self.directory.mkdir(parents=True, exist_ok=True)
+        os.makedirs(self.directory, exist_ok=True)
         if not os.access(self.directory, os.W_OK | os.X_OK):
-            raise PermissionError(13, "the summary directory is not writable", str(self.directory))
+            raise PermissionError(13, "the summary directory is not writable", self.directory)
 
 
-def check_directory(argument: str, value: str | os.PathLike[str]) -> Path:
+def check_directory(argument: str, value: str | os.PathLike[str]) -> str:
     """A directory's path, absolute.
 
     Raises:
@@ -88,7 +85,7 @@ def check_directory(argument: str, value: str | os.PathLike[str]) -> Path:
     if not isinstance(text, str) or not text.strip() or "\0" in text:
         raise ValueError(f"{argument} {text!r} is not a directory's name")
     refuse_url(argument, text)
-    return Path(os.path.abspath(os.path.expanduser(text)))
+    return os.path.abspath(os.path.expanduser(text))
 
 
 def check_integer(argument: str, value: int, least: int) -> None:

@@ -85,7 +85,7 @@ class Output:
     def unsynced(self) -> Unsynced:
         """All that no sync has seen yet."""
         left, self._left = self._left, []
-        return Unsynced(list(self._files), [*left, str(self._options.directory)])
+        return Unsynced(list(self._files), [*left, self._options.directory])
 
     def sync(self) -> None:
         """Bring the files, and their names, to the disk."""
@@ -94,7 +94,7 @@ class Output:
             self._attempt(partial(sync_path, path))
         for file in self._files:
             self._attempt(file.sync)
-        self._attempt(partial(sync_path, str(self._options.directory)))
+        self._attempt(partial(sync_path, self._options.directory))
 
     def close(self) -> None:
         """Write what can be, give up the rest, close the files."""
@@ -155,7 +155,7 @@ class Output:
         try:
             return os.listdir(directory)
         except FileNotFoundError:
-            directory.mkdir(parents=True, exist_ok=True)
+            os.makedirs(directory, exist_ok=True)
             return []
 
     def _cut_torn_tails(self, names: list[str]) -> None:

@@ -18,9 +18,9 @@ FOLDERS = "embeddings"
 class Projector:
     """Writes ``embeddings/<number>/tensors.tsv`` and what belongs to it. Numbers are generated: a tag may be any text."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: str) -> None:
         """Nothing is made before the first embedding."""
-        self._directory = directory
+        self._directory = Path(directory)
         self._numbers = itertools.count()
 
     def place(self, point: Point) -> Point:

@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from summarykit.formats import names, origin
 
@@ -31,12 +30,12 @@ class Resumption:
         self.step = step
         self.name = os.urandom(16).hex()
 
-    def begins(self, directory: Path, file_names: Iterable[str]) -> bool:
+    def begins(self, directory: str, file_names: Iterable[str]) -> bool:
         """Whether none of the named files of the directory is of somebody who shares it."""
-        return all(_resumption(directory / name) != self.name for name in file_names if names.parse(name))
+        return all(_resumption(os.path.join(directory, name)) != self.name for name in file_names if names.parse(name))
 
 
-def _resumption(path: Path) -> str:
+def _resumption(path: str) -> str:
     try:
         with open(path, "rb") as file:
             found = origin.first(file.read(origin.FIRST_BYTES))
@@ -46,7 +45,7 @@ def _resumption(path: Path) -> str:
 
 
 @contextmanager
-def alone(directory: Path) -> Iterator[None]:
+def alone(directory: str) -> Iterator[None]:
     """Within this context nobody else looks who has begun there. Where the file system has no locks, nothing is held."""
     descriptor = _locked(directory)
     try:
@@ -56,8 +55,8 @@ def alone(directory: Path) -> Iterator[None]:
             _unlock(descriptor)
 
 
-def _locked(directory: Path) -> int | None:
-    if sys.platform == "win32" or not directory.is_dir():
+def _locked(directory: str) -> int | None:
+    if sys.platform == "win32" or not os.path.isdir(directory):
         return None
     import fcntl
 

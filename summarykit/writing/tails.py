@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 
@@ -18,17 +17,17 @@ from summarykit.notices import logger
 _LAST_BYTES = 2**16
 
 
-def cut_torn_tails(directory: Path, file_names: Iterable[str]) -> None:
+def cut_torn_tails(directory: str, file_names: Iterable[str]) -> None:
     """Cut every torn tail among the named files of a directory."""
     for name in file_names:
         if names.parse(name) is not None:
             try:
-                _cut(directory / name)
+                _cut(os.path.join(directory, name))
             except OSError as error:
                 logger.info("%s: its end could not be looked at (%s)", name, error)
 
 
-def _cut(path: Path) -> None:
+def _cut(path: str) -> None:
     with open(path, "rb") as file:
         found = origin.first(file.read(origin.FIRST_BYTES))
         if found is None or not found.process.surely_dead():
@@ -37,7 +36,7 @@ def _cut(path: Path) -> None:
         end = size if _ends_whole(file.fileno(), size) else _last_whole_record(file.fileno(), size)
     if end is not None and end < size:
         os.truncate(path, end)
-        logger.info("%s: cut %d bytes of a record that its writer did not live to finish", path.name, size - end)
+        logger.info("%s: cut %d bytes of a record that its writer did not live to finish", os.path.basename(path), size - end)
 
 
 def _ends_whole(fd: int, size: int) -> bool:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from summarykit.registry import imported
 from summarykit.writing import lifecycle
-from summarykit.writing.delivery import Delivery
 from summarykit.writing.durable import Durable, Sync, Unsynced
-from summarykit.writing.executor import Executor, InlineExecutor
+from summarykit.writing.executor import Executor, InlineExecutor, Outcome
 from summarykit.writing.job import Batch, Job
+from summarykit.writing.lineage import LineageFile
 from summarykit.writing.options import WriterOptions
 from summarykit.writing.output import Output
 from summarykit.writing.process import executor_for
 from summarykit.writing.scalars import ScalarWriter
 from summarykit.writing.stats import Stats
+
+if TYPE_CHECKING:
+    from summarykit.writing.delivery import Delivery
 
 
 class Works:
@@ -31,11 +35,12 @@ class Works:
         """Prepare; nothing is created yet. ``release`` is told of each job that is done with, ``failed`` when writing begins to fail."""
         self.executor: Executor = executor_for(options, lifecycle.pump().wake, stats.say)
         self.output = Output(options, stats, failed)
+        self.lineage = LineageFile(options, self.output.origin)
+        self._options = options
         self._stats = stats
         self._release = release
         self._scalars = ScalarWriter(self.output, stats)
-        self._delivery = Delivery(options, self.output, stats)
-        self.lineage = self._delivery.lineage
+        self._delivery: Delivery | None = None    # scalars have a way of their own, and many runs nothing else
         self.durable = Durable(stats, lifecycle.syncer(), self._unsynced)
 
     def take(self, flat: list[Any], batches: Sequence[Batch]) -> None:
@@ -51,10 +56,16 @@ class Works:
         outcomes = self.executor.outcomes()
         for outcome in outcomes:
             self._release(outcome.task.job)
-        self._delivery.outcomes(outcomes)
+        if outcomes:
+            self._deliver(outcomes)
         self.output.push()
         if not self.output.in_hand or self.output.error is not None:
             self.executor.settle()
+
+    def _deliver(self, outcomes: list[Outcome]) -> None:
+        if self._delivery is None:
+            self._delivery = imported("summarykit.writing.delivery").Delivery(self._options, self.output, self.lineage, self._stats)
+        self._delivery.outcomes(outcomes)
 
     def in_work(self) -> int:
         """Number of values that are worked on."""

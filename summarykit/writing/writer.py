@@ -38,7 +38,7 @@ class Writer:
 
     def _start(self) -> None:
         self.failure: OSError | None = None
-        self.stats = Stats(str(self.options.directory))
+        self.stats = Stats(self.options.directory)
         self.desk = Desk(self.options, self.stats, self._failed)
         self.buffer = self.desk.buffer
         self._given_up = False
