@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from summarykit.kinds.flatten import members_of
+from summarykit.whole import whole
 
 
 class Keyed(Protocol):
@@ -56,11 +57,12 @@ def positive(name: str, value: Any) -> int:
     Returns:
         The value.
     """
-    if isinstance(value, bool) or not isinstance(value, int):
+    number = whole(value)
+    if number is None:
         raise TypeError(f"{name}: an integer above 0 is needed, got {value!r}")
-    if value <= 0:
+    if number <= 0:
         raise ValueError(f"{name}: an integer above 0 is needed, got {value!r}")
-    return value
+    return number
 
 
 def specified_data(given: Any, keep_default_action: Any, parts: Iterable[Keyed]) -> dict[str, Any]:

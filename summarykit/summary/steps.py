@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
+from summarykit.whole import whole
 from summarykit.writing.options import check_integer
 from summarykit.writing.resumption import Resumption
 
@@ -17,7 +17,9 @@ def resumption(argument: str, resume: Any) -> Resumption | None:
     """
     if resume is None or isinstance(resume, Resumption):
         return resume
-    step = resume if isinstance(resume, bool) or not hasattr(resume, "__index__") else operator.index(resume)    # of NumPy, say
+    step = whole(resume)
+    if step is None:
+        raise TypeError(f"{argument} must be an int, got {resume!r}")
     check_integer(argument, step, -(2**63))
     return Resumption(step)
 
@@ -31,11 +33,7 @@ def integer(step: Any) -> int:
     """
     if isinstance(step, float) and step.is_integer():
         step = int(step)
-    is_bool = isinstance(step, bool) or "bool" in str(getattr(step, "dtype", ""))
-    try:
-        number = None if is_bool else operator.index(step)
-    except TypeError:
-        number = None
+    number = whole(step)
     if number is None:
         raise TypeError(f"step must be an integer, got {step!r} ({type(step).__name__})")
     if not -(2**63) <= number < 2**63:

@@ -13,6 +13,7 @@ from summarykit.training.callback import Callback
 from summarykit.training.callbacks import CallbackList
 from summarykit.training.context import CallbackParams, RunContext, Status
 from summarykit.training.phase import Evaluation, Phase, Training, length
+from summarykit.whole import whole
 
 
 class Loop:
@@ -252,8 +253,9 @@ class Loop:
 
 
 def _count(name: str, value: Any, least: int = 0) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
+    number = whole(value)
+    if number is None:
         raise TypeError(f"{name}: an integer is needed, got {value!r}")
-    if value < least:
+    if number < least:
         raise ValueError(f"{name}: a number of {least} or more is needed, got {value!r}")
-    return value
+    return number

@@ -20,7 +20,7 @@ LAYERS = (
     ("writing", "reading"),
     ("kinds",),
     ("formats",),
-    ("shapes", "errors", "clock", "ranks", "immutable", "lazy", "local", "notices", "nvml", "registry"),
+    ("shapes", "errors", "clock", "ranks", "immutable", "lazy", "local", "notices", "nvml", "registry", "whole"),
 )
 RANK = {name: len(LAYERS) - place for place, row in enumerate(LAYERS) for name in row}
 GROUND = LAYERS[-1]
