@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     elif args.json:
         columns = _columns(rows, args.columns or "all")
         told = {} if found is None else {"importance": vars(found)}
-        only = {"lineage": vars(_only(runs).lineage())} if len(runs) == 1 else {}
+        only = {"lineage": vars(_only(runs).lineage())} if len(runs) == len(rows) == 1 else {}
         spell.print_json({"runs": [{name: rows.value(row, name) for name in columns} for row in rows], **told, **only})
     else:
         _show(rows, runs, args, found)
@@ -93,7 +93,9 @@ def _cell(value: Any) -> Any:
 
 
 def _show(rows: Rows, runs: select.Runs, args: argparse.Namespace, found: Importance | None) -> None:
-    if len(runs) == 1 and args.columns is None:
+    if not len(rows):
+        print("no run for which that holds")
+    elif len(runs) == 1 and args.columns is None:
         lineage_details.show(rows, _only(runs).lineage())
     else:
         columns = _columns(rows, args.columns)

@@ -52,7 +52,8 @@ class Table:
         """
         arrow = lazy.optional("pyarrow", extra="arrow", purpose="to_arrow()")
         missing = {"value": ~self.is_scalar}
-        return arrow.table({name: arrow.array(column, mask=missing.get(name)) for name, column in self.columns.items()})
+        kinds = {name: arrow.string() if column.dtype == object else None for name, column in self.columns.items()}
+        return arrow.table({name: arrow.array(column, kinds[name], mask=missing.get(name)) for name, column in self.columns.items()})
 
     def to_polars(self) -> Any:
         """A ``polars.DataFrame``; value is null for what is no scalar.

@@ -169,3 +169,11 @@ def test_numbers_that_are_not_finite(cli, tmp_path):
     assert [row[0] for row in rows[1:]] == ["c", "b", "a"]
     assert [each["loss"] for each in cli("lineage", tmp_path, "--json").json["runs"]] == ["NaN", "Infinity", 1.0]
     cli("lineage", tmp_path, "--html", tmp_path / "page.html").expect()
+
+
+def test_a_run_for_which_the_condition_does_not_hold_is_not_shown(cli, many):
+    one = many / "run-3"
+    assert cli("lineage", one, "--where", "learning_rate>1").expect().out == "no run for which that holds\n"
+    assert "two words" in cli("lineage", one, "--where", "learning_rate<1").expect().out
+    assert json.loads(cli("lineage", one, "--where", "learning_rate>1", "--json").expect().out) == {"runs": []}
+    assert cli("lineage", many, "--where", "learning_rate>1e9").expect().out == "no run for which that holds\n"

@@ -168,6 +168,7 @@ def test_arrow_tables(mixed):
     empty = mixed / "empty"
     empty.mkdir()
     assert Run(empty).to_arrow().num_rows == 0
+    assert Run(empty).to_arrow().schema.equals(table.schema)    # so that tables of several runs can be joined
     building.file(empty, "tensorboard", [scalar("loss", 1, float("nan"))])
     assert Run(empty).to_arrow().column("value").null_count == 0
     assert runs(mixed).to_arrow().column_names[:2] == ["run", "kind"]
