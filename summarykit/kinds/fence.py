@@ -2,8 +2,8 @@
 
 Copying every parameter in the call costs the training thread a pass over memory. Between two optimizer steps they stay as they are, so the
 copy can run in another thread, beside the next forward and backward pass. The fence is the hook that PyTorch calls before *any* optimizer's
-step: what was not copied by then is copied there. Only parameters of an optimizer whose step has called that hook are trusted to it; all
-others are copied in the call.
+step, or the end of the closure that such a step is given: what was not copied by then is copied there. Only parameters of an optimizer
+whose step has called that hook are trusted to it; all others are copied in the call.
 
 The fence compares storage address, shape and version counter before and after a copy, so that a torn one is dropped. That is a
 safeguard, not a proof: writes through ``.data``, NumPy views and some fused kernels leave the counter as it is. Who changes parameters
@@ -274,9 +274,17 @@ class Fence:
             for parameter in filter(_fit, parameters):
                 self._govern(parameter)
 
-    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> Any:
+        """What PyTorch calls. Where the forward and backward pass is in a closure, as Lightning's, the fence is behind that."""
         groups = [group["params"] for group in optimizer.param_groups]
-        self.before_update(optimizer, sum(map(len, groups)), chain.from_iterable(groups))
+        passed = partial(self.before_update, optimizer, sum(map(len, groups)), chain.from_iterable(groups))
+        closure = args[1] if len(args) > 1 else kwargs.get("closure")
+        if closure is None or not _begins_with_closure(optimizer):
+            passed()
+        if closure is None:
+            return None
+        fenced = partial(_fenced, closure, passed)
+        return ((args[0], fenced, *args[2:]), kwargs) if len(args) > 1 else (args, {**kwargs, "closure": fenced})
 
     def _govern(self, parameter: Any) -> Seen:
         forget = partial(self._governed.pop, id(parameter))    # called with the dead reference: pop's default
@@ -286,6 +294,17 @@ class Fence:
     def forget(self) -> None:
         """In a forked child: the copies that wait are the parent's."""
         self.copying, self.waiting, self._dropping = threading.RLock(), [], threading.Lock()
+
+
+def _begins_with_closure(optimizer: Any) -> bool:
+    """PyTorch's own do; others may move the parameters before they call it."""
+    return str(getattr(type(optimizer).step, "__module__", "")).startswith("torch.optim.")
+
+
+def _fenced(closure: Callable[[], Any], passed: Callable[[], None]) -> Any:
+    loss = closure()
+    passed()
+    return loss
 
 
 def _fit(parameter: Any) -> bool:

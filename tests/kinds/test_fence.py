@@ -110,6 +110,65 @@ def test_everything_else_is_copied_in_the_call(make):
     assert FENCE.hold(make(parameter)) is None
 
 
+def with_closure(optimizer_type=torch.optim.SGD, by_name=False):
+    """A parameter that is being trained, and a function that trains it one step more and tells what ``look`` saw in the closure."""
+    parameter = torch.nn.Parameter(torch.linspace(1, 2, 10_000).reshape(SHAPE))
+    optimizer = optimizer_type([parameter], lr=0.1)
+    FENCE.hold(parameter)
+
+    def step(look=lambda: None):
+        seen = []
+
+        def closure():
+            optimizer.zero_grad()
+            loss = parameter.square().sum()
+            loss.backward()
+            seen.append(look())
+            return loss.detach()
+
+        loss = optimizer.step(closure=closure) if by_name else optimizer.step(closure)
+        assert float(loss) >= 0
+        return seen[0]
+
+    step()
+    return parameter, step
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+@pytest.mark.parametrize("optimizer", [torch.optim.SGD, torch.optim.Adam, torch.optim.LBFGS])
+def test_of_a_step_with_a_closure_the_copies_wait_until_that_ends(optimizer, by_name):
+    parameter, step = with_closure(optimizer, by_name)
+    before = parameter.detach().numpy().copy()
+    fenced = FENCE.hold(parameter)
+    assert not step(lambda: fenced.settled)
+    assert not np.array_equal(parameter.detach().numpy(), before)
+    np.testing.assert_array_equal(fenced.get().data, before)
+
+
+def test_what_is_recorded_in_the_closure_is_copied_before_the_update():
+    parameter, step = with_closure()
+    before = parameter.detach().numpy().copy()
+    fenced = step(lambda: FENCE.hold(parameter))
+    assert fenced.settled
+    np.testing.assert_array_equal(fenced.get().data, before)
+
+
+def test_an_optimizer_that_may_change_parameters_before_its_closure_finds_the_copies_made():
+    class Ahead(torch.optim.SGD):
+        """Moves first, as SAM does."""
+
+        def step(self, closure):
+            with torch.no_grad():
+                self.param_groups[0]["params"][0].add_(1)
+            return closure()
+
+    parameter, step = with_closure(Ahead)
+    before = parameter.detach().numpy().copy()
+    fenced = FENCE.hold(parameter)
+    assert step(lambda: fenced.settled)
+    np.testing.assert_array_equal(fenced.get().data, before)
+
+
 def test_what_is_no_optimizer_of_pytorch_may_tell_of_its_updates():
     class Optimizer:
         """Has no hooks."""
