@@ -6,14 +6,16 @@ What is not installed is left out: the environment of benchmarks/setup_peers.sh 
 LightGBM and scikit-learn (with them TensorFlow for Keras' logger, and TensorBoard), .envs/mindspore MindSpore.
 
 The loop runs with each recorder and without one, in turn, in one process with one thread of PyTorch. One of the recorders does nothing: it
-is there for what the framework itself takes to call a callback. A step's figure is the CPU time of the training thread from one forward
-pass to the next (of others than PyTorch's, from one beginning to the next). Where the loop's own time varies by more than what is looked
-for, the time within the recorder's hooks says more: it leaves out what the framework does around them, and includes half a microsecond a
-call for reading the clock. Of steps that do not record the lower quartile is compared with that of the loop without: neighbours only
-add. Of a step that records, and of the next, which its copies may reach into, counts what they take more than the steps after them (and
-more than the same steps of the loop without: Transformers logs by itself). The network has one parameter (for the steps that do not record)
-or those of a ResNet-18, 11.7 M values in 62 parameters. Recorded are loss, learning rate and the histograms of the same parameters and
-their gradients; with its defaults our collector records more (throughput, system, lineage, graph, norm of the gradients).
+is there for what the framework itself takes to call a callback, and one, where all parameters are recorded, merely copies the same values
+into memory that it has: no recorder whose copies do not wait takes less. A step's figure is the CPU time of the training thread from one
+forward pass to the next (of others than PyTorch's, from one beginning to the next). Where the loop's own time varies by more than what is
+looked for, the time within the recorder's hooks says more: it leaves out what the framework does around them, and includes half a
+microsecond a call for reading the clock. Of steps that do not record the lower quartile is compared with that of the loop without:
+neighbours only add. Of a step that records, and of the next, which its copies may reach into, counts what they take more than the steps
+after them (and more than the same steps of the loop without: Transformers logs by itself). The network has one parameter (for the steps
+that do not record) or those of a ResNet-18, 11.7 M values in 62 parameters. Recorded are loss, learning rate and the histograms of the
+same parameters and their gradients; with its defaults our collector records more (throughput, system, lineage, graph, norm of the
+gradients).
 """
 
 from __future__ import annotations
@@ -36,14 +38,12 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-import numpy as np
 import other_loops as others
 from hook_clock import HookClock, watch_hooks, watch_methods
-from other_loops import IDLE, OURS, THEIRS, Steps
+from other_loops import COPY, IDLE, OURS, THEIRS, Copier, Steps
 from resnet18 import SIZES
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-COPY = "copy"
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,10 @@ def torch_loop(recorder: str | None, directory: str, model: Any, steps: int, wha
     elif recorder == THEIRS:
         from torch.utils.tensorboard import SummaryWriter
 
-        writer, histograms = SummaryWriter(directory), Histograms(model, what.count)
+        writer = SummaryWriter(directory)
+    elif recorder == COPY:
+        writer = Copier()
+    histograms = Histograms(model, what.count)
     watch_hooks(model.clock, model._forward_pre_hooks, _global_optimizer_post_hooks)
     for step, batch in enumerate(data(steps), 1):
         optimizer.zero_grad()
@@ -207,9 +210,12 @@ def lightning_loop(recorder: str | None, directory: str, model: Any, steps: int,
     from torch.utils.data import DataLoader
 
     class Parameters(pl.Callback):
+        def __init__(self, writer: Any = None) -> None:
+            self.writer = writer
+
         def on_train_batch_end(self, trainer: Any, module: Any, *_: Any) -> None:
             if trainer.global_step % what.every == 0:
-                Histograms(module, what.count).write(trainer.logger.experiment, trainer.global_step)
+                Histograms(module, what.count).write(self.writer or trainer.logger.experiment, trainer.global_step)
 
     logger, callbacks = False, [pl.Callback()] if recorder == IDLE else []
     if recorder == OURS:
@@ -218,6 +224,8 @@ def lightning_loop(recorder: str | None, directory: str, model: Any, steps: int,
         callbacks = [SummaryCollector(directory, what.every, **what.collected)]
     elif recorder == THEIRS:
         logger, callbacks = pl.loggers.TensorBoardLogger(directory), [pl.callbacks.LearningRateMonitor("step"), Parameters()]
+    elif recorder == COPY:
+        callbacks = [Parameters(Copier())]
     for callback in callbacks:
         watch_methods(model.clock, callback, "on_train_batch_start", "on_train_batch_end")
     trainer = pl.Trainer(
@@ -255,6 +263,8 @@ def transformers_loop(recorder: str | None, directory: str, model: Any, steps: i
 
         writer = SummaryWriter(directory)
         callbacks = [TensorBoardCallback(writer), Parameters(writer)]
+    elif recorder == COPY:
+        callbacks = [Parameters(Copier())]
     arguments = TrainingArguments(
         f"{directory}/out", num_train_epochs=1, per_device_train_batch_size=1, logging_steps=what.every, save_strategy="no",
         report_to="none", disable_tqdm=True, use_cpu=True, optim="sgd",
@@ -272,7 +282,7 @@ def accelerate_loop(recorder: str | None, directory: str, model: Any, steps: int
     from accelerate.tracking import TensorBoardTracker
     from torch.optim.optimizer import _global_optimizer_post_hooks
 
-    trackers, watching = [], None
+    trackers, watching, writer = [], None, None
     if recorder == OURS:
         from summarykit.integrations.accelerate import SummaryTracker
 
@@ -283,7 +293,9 @@ def accelerate_loop(recorder: str | None, directory: str, model: Any, steps: int
     accelerator.init_trackers("run")
     optimizer = accelerator.prepare(model.configure_optimizers())
     histograms = Histograms(model, what.count)
-    if recorder == OURS:
+    if recorder in (THEIRS, COPY):
+        writer = Copier() if recorder == COPY else accelerator.get_tracker("tensorboard", unwrap=True)
+    elif recorder == OURS:
         from summarykit.integrations.accelerate import SummaryCollector, watch
 
         watching = watch(model, optimizer, SummaryCollector(directory, what.every, **what.collected))
@@ -294,8 +306,8 @@ def accelerate_loop(recorder: str | None, directory: str, model: Any, steps: int
         optimizer.step()
         if step % what.every == 0:
             accelerator.log({"loss": loss.detach() if watching else loss.item(), "lr": optimizer.param_groups[0]["lr"]}, step=step)
-            if recorder == THEIRS:
-                histograms.write(accelerator.get_tracker("tensorboard", unwrap=True), step)
+            if writer:
+                histograms.write(writer, step)
         optimizer.zero_grad()
     accelerator.end_training()
     if watching:
@@ -320,11 +332,11 @@ class Framework:
     network: Callable[..., Any] = Steps
     cases: Sequence[Case] = CASES
 
-    @property
-    def recorders(self) -> list[str]:
+    def recorders(self, what: Case) -> list[str]:
         """Those that it has here."""
         hand_written = self.network is Steps and BY_HOOKS not in self.cases
-        return [OURS, *[IDLE] * (not hand_written), *[THEIRS] * bool(self.logger and importlib.util.find_spec(self.logger))]
+        theirs = bool(self.logger and importlib.util.find_spec(self.logger))
+        return [OURS, *[IDLE] * (not hand_written), *[COPY] * (what.count == len(SIZES)), *[THEIRS] * theirs]
 
 
 FRAMEWORKS = {
@@ -345,7 +357,7 @@ FRAMEWORKS = {
 
 
 def measure(framework: Framework, scale: float) -> list[dict[str, float]]:
-    """CPU seconds that a step costs more with each recorder, case by case; and those of a copy."""
+    """CPU seconds that a step costs more with each recorder, case by case."""
     if importlib.util.find_spec("torch"):
         importlib.import_module("torch").set_num_threads(1)
     return [added(framework, what, scale) for what in framework.cases]
@@ -355,24 +367,11 @@ def added(framework: Framework, what: Case, scale: float) -> dict[str, float]:
     """By each recorder, to a step that records or to one that does not, as the case says."""
     steps = max(3 * what.every, round(what.steps * scale))
     sizes = [max(1, round(size * min(1.0, scale * 10))) for size in what.sizes]
-    found: dict[str | None, list[float]] = {recorder: [] for recorder in (None, *framework.recorders)}
+    found: dict[str | None, list[float]] = {recorder: [] for recorder in (None, *framework.recorders(what))}
     for recorder in list(found) * max(1, round(what.turns * min(1.0, scale))):
         found[recorder] += what.found(spent(framework, recorder, sizes, steps, what))
     alone = what.figure(found.pop(None))
-    return {recorder: what.figure(each) - alone for recorder, each in found.items()} | {COPY: copied(sizes)}
-
-
-def copied(sizes: Sequence[int]) -> float:
-    """CPU seconds of a copy of the network's gradients."""
-    gradients = [np.ones(size, np.float32) for size in sizes]
-    copies = [np.zeros_like(each) for each in gradients]
-    spent = []
-    for _ in range(9):
-        begun = time.thread_time()
-        for copy, gradient in zip(copies, gradients, strict=True):
-            np.copyto(copy, gradient)
-        spent.append(time.thread_time() - begun)
-    return median(spent)
+    return {recorder: what.figure(each) - alone for recorder, each in found.items()}
 
 
 def spent(framework: Framework, recorder: str | None, sizes: list[int], steps: int, what: Case) -> list[float]:
@@ -402,8 +401,9 @@ def alone(framework: str, scale: float) -> list[dict[str, float]]:
 
 def table(frameworks: Iterable[str], rounds: int, scale: float) -> None:
     """Measure and print."""
-    print("| framework | CPU of the training thread added to | summarykit | a callback that does nothing | its own TensorBoard logger |")
-    print("|---|---|---:|---:|---:|")
+    columns = "summarykit", "a callback that does nothing", "a copy of the same values", "its own TensorBoard logger"
+    print(f"| framework | CPU of the training thread added to | {' | '.join(columns)} |")
+    print("|---|---|---:|---:|---:|---:|")
     for framework in frameworks:
         if importlib.util.find_spec(FRAMEWORKS[framework].package) is None:
             print(f"{framework} is left out: it is not installed (see the beginning of this file)", file=sys.stderr)
@@ -413,9 +413,8 @@ def table(frameworks: Iterable[str], rounds: int, scale: float) -> None:
             found = {recorder: median(row[number][recorder] for row in rows) * what.factor for recorder in rows[0][number]}
             ours, theirs = found[OURS], found.get(THEIRS)
             told = f"{theirs:.3g} ({theirs / ours:.3g}×)" if theirs and ours > 0 else "–"
-            told_idle = f"{found[IDLE]:.3g}" if IDLE in found else "–"
-            print(f"| {framework} | {what.claim} | {ours:.3g} | {told_idle} | {told} |", flush=True)
-        print(f"{framework}: a copy of all gradients by NumPy takes {found[COPY]:.3g} ms", file=sys.stderr)
+            idle, copy = (f"{found[each]:.3g}" if each in found else "–" for each in (IDLE, COPY))
+            print(f"| {framework} | {what.claim} | {ours:.3g} | {idle} | {copy} | {told} |", flush=True)
 
 
 def main() -> None:

@@ -9,12 +9,32 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from hook_clock import HookClock, watch_methods
 
-OURS, IDLE, THEIRS = "summarykit", "idle", "tensorboard"
+OURS, IDLE, THEIRS, COPY = "summarykit", "idle", "tensorboard", "copy"
+
+
+class Copier:
+    """In place of a TensorBoard writer: copies arrays into memory that it keeps, the least a recorder takes whose copies do not wait."""
+
+    def __init__(self) -> None:
+        self._copies: dict[str, Any] = {}
+
+    def add_histogram(self, tag: str, values: Any, step: int) -> None:
+        """Copy them, as NumPy sees them."""
+        array = values.detach().numpy() if hasattr(values, "detach") else np.asarray(values)
+        if tag not in self._copies:
+            self._copies[tag] = np.zeros_like(array)
+        np.copyto(self._copies[tag], array)
+
+    def add_scalar(self, tag: str, value: Any, step: int) -> None:
+        """A number is nothing to copy."""
+
+    close = flush = lambda self: None
 
 
 class Steps:
@@ -68,16 +88,25 @@ def keras_callbacks(recorder: str | None, directory: str, net: Any, what: Any) -
     import keras
 
     class Parameters(keras.callbacks.Callback):
+        def __init__(self, writer: Any) -> None:
+            super().__init__()
+            self.writer = writer
+
         def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
             if (batch + 1) % what.every == 0:
-                keras_histograms(self.model, what.count, batch + 1)
+                keras_histograms(self.model, what.count, batch + 1, self.writer)
 
     if recorder == OURS:
         from summarykit.integrations.keras import SummaryCollector
 
         return [SummaryCollector(directory, what.every, **what.collected)]
+    if recorder == COPY:
+        return [Parameters(Copier())]
     if recorder == THEIRS:
-        return [keras.callbacks.TensorBoard(directory, update_freq=what.every), Parameters()]
+        from tensorflow import summary
+
+        writer = SimpleNamespace(add_scalar=summary.scalar, add_histogram=summary.histogram)    # the one that this TensorBoard opens
+        return [keras.callbacks.TensorBoard(directory, update_freq=what.every), Parameters(writer)]
 
     class Idle(keras.callbacks.Callback):    # Keras would not call what is inherited from its base
         def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
@@ -86,15 +115,13 @@ def keras_callbacks(recorder: str | None, directory: str, net: Any, what: Any) -
     return [Idle()] if recorder == IDLE else []
 
 
-def keras_histograms(net: Any, count: int, step: int) -> None:
-    """Record the parameters, and on PyTorch the gradients, with the writer that Keras' TensorBoard has opened."""
-    import tensorflow as tf
-
-    tf.summary.scalar("learning_rate", float(net.optimizer.learning_rate), step)
+def keras_histograms(net: Any, count: int, step: int, writer: Any) -> None:
+    """Record the parameters, and on PyTorch the gradients."""
+    writer.add_scalar("learning_rate", float(net.optimizer.learning_rate), step)
     for variable in net.trainable_variables[:count]:
-        tf.summary.histogram(variable.path, np.asarray(variable), step)
+        writer.add_histogram(variable.path, np.asarray(variable), step)
         if (gradient := getattr(variable.value, "grad", None)) is not None:
-            tf.summary.histogram(f"{variable.path}/gradient", gradient.numpy(), step)
+            writer.add_histogram(f"{variable.path}/gradient", gradient.numpy(), step)
 
 
 @cache
@@ -125,7 +152,7 @@ def jax_loop(recorder: str | None, directory: str, model: Steps, steps: int, wha
                     loop.update(vectors, gradients=gradients)
                     loop.report(loss=loss)
     else:
-        writer = None
+        writer: Any = Copier() if recorder == COPY else None
         if recorder == THEIRS:
             from torch.utils.tensorboard import SummaryWriter
 
@@ -252,7 +279,16 @@ def mindspore_loop(mode: str, recorder: str | None, directory: str, model: Steps
         def on_train_step_begin(self, run_context: Any) -> None:
             model.tick()
 
-    callbacks: list[Any] = [ms.train.Callback()] if recorder == IDLE else []
+    class Parameters(ms.train.Callback):    # type: ignore[misc]
+        writer = Copier()
+
+        def on_train_step_end(self, run_context: Any) -> None:
+            params = run_context.original_args()
+            if params.cur_step_num % what.every == 0:
+                for number, parameter in enumerate(params.optimizer.parameters[: what.count]):
+                    self.writer.add_histogram(str(number), parameter.asnumpy(), params.cur_step_num)
+
+    callbacks: list[Any] = {IDLE: [ms.train.Callback()], COPY: [Parameters()]}.get(recorder or "", [])
     if recorder == OURS:
         from summarykit.integrations.mindspore import SummaryCollector
 
