@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from contestants import OURS
 from harness import Options, Row, main, run
-from mixed_step import BEGINNING, SCALARS, SIDE, STEPS, WORK_SECS, calibrated
+from mixed_step import BEGINNING, SCALARS, SIDE, STEPS, WORK_SECS, calibrated, loop
 from resnet18 import SIZES
 
 
@@ -31,15 +31,21 @@ def measure(contestant: Any, directory: str, steps: int, values: float, fence: b
     writer = contestant.Writer(directory)
     model = [(f"layer{place}/weight", each) for place, each in enumerate(parameters)]
     scalars = [(f"loss{place}", place / 7) for place in range(SCALARS)]
-    recording, fence_seconds = [], []
-    for step in range(steps):
+    fence_seconds = []
+
+    def train() -> None:
         work()
         fence_seconds.append(cpu_seconds(FENCE.settle))    # what the hook does; it then finds nothing left to do
         optimizer.step()
-        recording.append(cpu_seconds(lambda step=step: writer.model_step(model, scalars, picture, step)))
-    writer.close()
+
     late = slice(min(BEGINNING, steps - 1), None)
-    return {"thread": median(recording[late]), "hook": median(fence_seconds[late])}
+    alone = loop(train, lambda step: None, steps)
+    fence_seconds.clear()
+    taken = loop(train, lambda step: writer.model_step(model, scalars, picture, step), steps)
+    writer.close()
+    pace, base = (median(step for step, _ in each[late]) for each in (taken, alone))
+    thread = median(thread for _, thread in taken[late])
+    return {"thread": thread, "hook": median(fence_seconds[late]), "slower": max(0.0, pace / base - 1)}
 
 
 def cpu_seconds(action: Callable[[], object]) -> float:
@@ -61,6 +67,7 @@ def rows(options: Options) -> tuple[list[Row], list[str]]:
         found += [
             Row(f"{what}: training thread, CPU ms a step", results.figures("thread", 1e3), "fenced.py"),
             Row(f"{what}: in the optimizer's hook, CPU ms a step", results.figures("hook", 1e3), "fenced.py"),
+            Row(f"{what}: how much slower a step becomes, %", results.figures("slower", 100), "fenced.py"),
         ]
     return found, []
 

@@ -39,12 +39,12 @@ def measure(contestant: Any, directory: str, steps: int, values: float) -> dict[
     writer.close()
     whole = watch.read()
     late = slice(min(BEGINNING, steps - 1), None)
-    pace, base = median(step for step, _ in steps_taken[late]), median(step for step, _ in alone)
-    thread = median(thread for _, thread in steps_taken[late])
-    bare = median(thread for _, thread in copying[late])
+    base = median(step for step, _ in alone)
+    thread, bare = (median(thread for _, thread in taken[late]) for taken in (steps_taken, copying))
+    slower, bare_slower = (max(0.0, median(step for step, _ in taken[late]) / base - 1) for taken in (steps_taken, copying))
     busy = sum(step - thread for step, thread in alone)    # of the work itself, which costs the same beside the recording
     tree = max(0.0, whole.tree - busy) / steps
-    return {"thread": thread, "bare": bare, "slower": max(0.0, pace / base - 1), "tree": tree, "added": added}
+    return {"thread": thread, "bare": bare, "slower": slower, "bare_slower": bare_slower, "tree": tree, "added": added}
 
 
 def calibrated() -> Callable[[], None]:
@@ -97,6 +97,7 @@ def rows(options: Options) -> tuple[list[Row], list[str]]:
         Row("the same: all processes, CPU ms a step", results.figures("tree", 1e3), "mixed_step.py"),
         Row("the same: memory added, MB", results.figures("added", 1e-6), "mixed_step.py"),
         Row("a bare copy of these values, in the same run: training thread, CPU ms", results.figures("bare", 1e3), "mixed_step.py"),
+        Row("a bare copy, in the same run: how much slower a step becomes by that alone, %", results.figures("bare_slower", 100), "mixed_step.py"),
     ], [f"mixed_step.py: medians leave out the first {BEGINNING} steps; the step's own work needs one core and no Python lock"]
 
 
