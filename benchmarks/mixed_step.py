@@ -97,7 +97,7 @@ def rows(options: Options) -> tuple[list[Row], list[str]]:
         Row("the same: all processes, CPU ms a step", results.figures("tree", 1e3), "mixed_step.py"),
         Row("the same: memory added, MB", results.figures("added", 1e-6), "mixed_step.py"),
         Row("a bare copy of these values, in the same run: training thread, CPU ms", results.figures("bare", 1e3), "mixed_step.py"),
-        Row("a bare copy, in the same run: how much slower a step becomes by that alone, %", results.figures("bare_slower", 100), "mixed_step.py"),
+        Row("a bare copy alone: how much slower a step becomes, %", results.figures("bare_slower", 100), "mixed_step.py"),
     ], [f"mixed_step.py: medians leave out the first {BEGINNING} steps; the step's own work needs one core and no Python lock"]
 
 
