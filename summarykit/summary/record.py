@@ -207,7 +207,7 @@ class SummaryRecord(Recorder):
         if pending.snapshots or pending.rolls:
             for plugin, each in pending.take(step, now, self._lending):
                 if plugin in unwanted:
-                    each.let_go()
+                    each.snapshots.let_go()
                 else:
                     batches.append(each)
         flat = flatten(scalars, scalars.values(), step, now)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
 
 from summarykit.kinds import Kind
 from summarykit.kinds.arrays import let_go
-from summarykit.kinds.roll import Copies
 
 
 class Job:
@@ -30,13 +29,33 @@ class Task(NamedTuple):
     wall_time: float
 
 
+class Snapshots(Protocol):
+    """Frozen values. What is yet to be copied may give them only when it is iterated."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """One after the other; where they are copied only now, once."""
+
+    def let_go(self) -> None:
+        """Nobody wants them any more: none that is yet to be copied may take memory."""
+
+
+class Values(list[Any]):
+    """Frozen values that are there."""
+
+    __slots__ = ()
+
+    def let_go(self) -> None:
+        """See ``Snapshots``."""
+        let_go(self)
+
+
 class Batch(NamedTuple):
     """Frozen values of one kind and one place in the run, as they wait for the pump: an object for all of them, not for each.
 
     Attributes:
         kind: what froze them.
         tags: of each.
-        snapshots: of each; what is yet to be copied may give them only when it is iterated.
+        snapshots: of each.
         sizes: of each, in bytes.
         step: theirs.
         wall_time: theirs, in seconds since the epoch.
@@ -44,7 +63,7 @@ class Batch(NamedTuple):
 
     kind: Kind
     tags: list[str]
-    snapshots: Iterable[Any]
+    snapshots: Snapshots
     sizes: list[int]
     step: int
     wall_time: float
@@ -54,17 +73,10 @@ class Batch(NamedTuple):
         values = zip(self.tags, self.snapshots, self.sizes, strict=True)
         return [Task(Job(self.kind, *value), self.step, self.wall_time) for value in values]
 
-    def let_go(self) -> None:
-        """Nobody wants them any more: none that is yet to be copied may take memory."""
-        if isinstance(self.snapshots, Copies):
-            self.snapshots.let_go()
-        else:
-            let_go(self.snapshots)
-
 
 def batch(kind: Kind, values: Mapping[str, Any], step: int, wall_time: float) -> Batch:
     """Put frozen values, given by tag, together."""
-    snapshots = [*values.values()]
+    snapshots = Values(values.values())
     try:
         sizes = [snapshot.nbytes for snapshot in snapshots]
     except Exception:  # noqa: BLE001  a kind may be anybody's code, and other values of this step are not to be lost for it

@@ -114,7 +114,7 @@ class Writer:
     def _refuse(self, reason: str, flat: Sequence[Any], batches: Sequence[Batch]) -> None:
         self.stats.drop(reason, count(flat, batches))
         for batch in batches:
-            batch.let_go()
+            batch.snapshots.let_go()
 
     def _failed(self, error: OSError) -> None:
         self.failure = error

@@ -13,7 +13,7 @@ from summarykit.kinds import KINDS
 from summarykit.writing import buffer as buffers
 from summarykit.writing.buffer import Buffer
 from summarykit.writing.flat import WIDTH, columns, flatten
-from summarykit.writing.job import Batch
+from summarykit.writing.job import Batch, Values
 
 
 def scalars(step, count=1):
@@ -21,7 +21,7 @@ def scalars(step, count=1):
 
 
 def batch(*sizes, step=0):
-    return Batch(KINDS.get("tensor"), [*map(str, range(len(sizes)))], [None] * len(sizes), list(sizes), step, float(step))
+    return Batch(KINDS.get("tensor"), [*map(str, range(len(sizes)))], Values([None] * len(sizes)), list(sizes), step, float(step))
 
 
 def make(on_full="block"):
