@@ -115,7 +115,7 @@ def launch(name: str, script: str, *arguments: str) -> subprocess.CompletedProce
     Raises:
         RuntimeError: it failed; the message has what it said.
     """
-    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT), "GLOG_v": "3"}
+    environment = {**os.environ, "PYTHONPATH": CHECKOUT, "GLOG_v": "3"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)    # this library runs from its source; the others were compiled when installed
     command = [CONTESTANTS[name].python, str(HERE / script), *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900, check=False)

@@ -84,7 +84,7 @@ def main() -> None:
     text = report(chosen(arguments), f"python benchmarks/run_all.py{flags}")
     print(text)
     if arguments.update_readme:
-        update(CHECKOUT / "README.md", text)
+        update(Path(CHECKOUT, "README.md"), text)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,19 @@
-"""Who is compared: one file per library, the same class ``Writer`` in each, loaded in a process of its own."""
+"""Who is compared: one file per library, the same class ``Writer`` in each, loaded in a process of its own.
+
+What this file itself imports counts to every contestant's whole job: as little as can be.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
-from pathlib import Path
+from typing import NamedTuple
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-ENVIRONMENTS = Path(os.environ.get("SUMMARYKIT_ENVS", CHECKOUT / ".envs"))
+CHECKOUT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+ENVIRONMENTS = os.environ.get("SUMMARYKIT_ENVS", os.path.join(CHECKOUT, ".envs"))
 
 
-@dataclass(frozen=True)
-class Contestant:
+class Contestant(NamedTuple):
     """One library, with the settings it is run with.
 
     Attributes:
@@ -31,7 +32,7 @@ class Contestant:
     @property
     def python(self) -> str:
         """Its interpreter."""
-        return sys.executable if self.environment is None else str(ENVIRONMENTS / self.environment / "bin" / "python")
+        return sys.executable if self.environment is None else os.path.join(ENVIRONMENTS, self.environment, "bin", "python")
 
 
 OURS = "summarykit"

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from contestants.style import Plain
-from summarykit.summary import SummaryRecord, SummaryWriter
+from summarykit.summary import SummaryRecord
+
+if TYPE_CHECKING:
+    from summarykit.summary import SummaryWriter
 
 IMPORT = "from summarykit.summary import SummaryRecord"
 
 
 def summary_writer(directory: str, formats: tuple[str, ...] = ("mindspore", "tensorboard")) -> SummaryWriter:
     """The class in the shape of the others'."""
+    from summarykit.summary import SummaryWriter  # who has the other class does not import it
+
     return SummaryWriter(directory, formats=formats)
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 from contestants import ours
 from contestants.ours import IMPORT, Reader
-from summarykit.summary import SummaryWriter
 
 __all__ = ["IMPORT", "Reader", "Writer", "summary_writer"]
 
-summary_writer = SummaryWriter
+summary_writer = partial(ours.summary_writer, formats=("tensorboard",))
 
 
 class Writer(ours.Writer):
