@@ -144,9 +144,9 @@ def marks(name: str, blocks: int) -> float:
     Where code lies in memory makes tens of ns of difference: so both are made anew several times, and the median counts.
     """
     import summarykit.training.loop as loop
-    import summarykit.training.phase as phase
+    import summarykit.training.training as training
 
-    source = inspect.getsource(phase)
+    source = inspect.getsource(training)
     without = source.replace("fetch = MARKS.next", "fetch = next")
     assert without.count("MARKS") == source.count("MARKS") - 1
     pair, found = (without if "control" in name else source, without), []
@@ -157,7 +157,7 @@ def marks(name: str, blocks: int) -> float:
             for place, loop.Training in enumerate(made):    # type: ignore[misc]
                 best[place] = min(best[place], *_best(1, ([], nothing)))
         found.append(best[0] - best[1])
-    loop.Training = phase.Training    # type: ignore[misc]
+    loop.Training = training.Training    # type: ignore[misc]
     return median(found)
 
 

@@ -10,10 +10,13 @@ from typing import Any
 from weakref import WeakSet
 
 from summarykit.ranks import detect
+from summarykit.training.batches import length
 from summarykit.training.callback import Callback
 from summarykit.training.callbacks import CallbackList
 from summarykit.training.context import CallbackParams, RunContext
-from summarykit.training.phase import Evaluation, Phase, Training, length
+from summarykit.training.evaluation import Evaluation
+from summarykit.training.phase import Phase
+from summarykit.training.training import Training
 
 
 class Driver:

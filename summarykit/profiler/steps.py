@@ -11,7 +11,7 @@ from summarykit.profiler.collectors.collector import StepListener
 from summarykit.profiler.phases import DATA_WAIT
 from summarykit.profiler.tape import Tape
 from summarykit.training.marks import MARKS
-from summarykit.training.phase import Training
+from summarykit.training.training import Training
 
 
 class Steps:

@@ -9,10 +9,13 @@ from typing import Any
 
 from summarykit.notices import Notices
 from summarykit.ranks import detect
+from summarykit.training.batches import iterable, length
 from summarykit.training.callback import Callback
 from summarykit.training.callbacks import CallbackList
 from summarykit.training.context import CallbackParams, RunContext, Status
-from summarykit.training.phase import Evaluation, Phase, Training, length
+from summarykit.training.evaluation import Evaluation
+from summarykit.training.phase import Phase
+from summarykit.training.training import Training
 from summarykit.whole import whole
 
 
@@ -142,6 +145,7 @@ class Loop:
 
         Raises:
             ValueError: there is no data set.
+            TypeError: it cannot be iterated.
         """
         with nullcontext() if self._phase else self._running():
             phase = self._phase
@@ -185,11 +189,16 @@ class Loop:
         They are held as they are, and looked at only where something collects this step, after it: so leave them unchanged
         until then. What is reported between the steps belongs to the epoch, what is reported in an evaluation to that
         evaluation; of one name the last value counts.
+
+        Raises:
+            TypeError: ``values`` is no mapping.
         """
         if self._phase is None:
             self._notices.once("report", "report() outside a run: nothing records this")
             return
-        if values:
+        if values is not None:
+            if not isinstance(values, Mapping):
+                raise TypeError(f"report(): a mapping of names to values is needed, got {values!r}")
             self._phase.report(values)
         self._phase.report(named)
 
@@ -224,10 +233,10 @@ class Loop:
     def _batches(self, phase: Phase, dataset: Iterable[Any] | None) -> Iterable[Any]:
         if dataset is not None:
             self._context.original_args()["batch_num"] = self._updates(dataset) if isinstance(phase, Training) else length(dataset)
-            return dataset
+            return iterable(dataset)
         if phase.dataset is None:
             raise ValueError("steps(): no data set: give Loop(train_dataset=...), evaluation(dataset) or steps(dataset)")
-        return phase.dataset
+        return iterable(phase.dataset)
 
     def _updates(self, dataset: Any) -> int | None:
         batches = length(dataset)

@@ -10,7 +10,7 @@ import threading
 from summarykit import CallbackList, Profiler
 from summarykit.profiler.controller import no_phase
 from summarykit.training.marks import MARKS, unwatched
-from summarykit.training.phase import Training
+from summarykit.training.training import Training
 
 
 def own_threads() -> int:

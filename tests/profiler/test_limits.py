@@ -14,7 +14,7 @@ from summarykit import Profiler
 from summarykit.profiler.merging import recorded
 from summarykit.profiler.names import NAMES
 from summarykit.profiler.recording import Recording
-from summarykit.training.phase import Training
+from summarykit.training.training import Training
 
 LIMIT = 1 << 16
 

@@ -108,6 +108,6 @@ def test_a_bad_number_is_refused_by_name(value, error):
 
 def test_the_time_training_waits_for_data_adds_up(monkeypatch):
     now = iter(range(100))
-    monkeypatch.setattr("summarykit.training.phase.perf_counter", lambda: next(now))
+    monkeypatch.setattr("summarykit.training.training.perf_counter", lambda: next(now))
     with Loop(train_dataset=range(3)) as loop:
         assert [loop._context.original_args().data_wait for _ in loop.steps()] == [1, 2, 3]

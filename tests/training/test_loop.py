@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import weakref
+from contextlib import ExitStack
 
 import pytest
 
@@ -397,3 +398,23 @@ def test_nothing_of_the_run_is_held_afterwards():
         del batch
     gc.collect()
     assert held() is None
+
+
+@pytest.mark.parametrize("dataset", [5, 1.5, object(), len], ids=repr)
+@pytest.mark.parametrize("where", ["train_dataset", "steps", "evaluation"])
+def test_what_gives_no_batches_is_told_before_a_step(where, dataset):
+    with Loop(train_dataset=dataset if where == "train_dataset" else None) as loop:
+        with pytest.raises(TypeError, match=r"steps\(\): a data set that gives batches is needed, got"), ExitStack() as around:
+            if where == "evaluation":
+                around.enter_context(loop.evaluation(dataset))
+            next(loop.steps(dataset if where == "steps" else None))
+        assert loop.step == 0
+
+
+@pytest.mark.parametrize("values", ["loss", 3, [1, 2], [("loss", 1)]], ids=repr)
+def test_what_is_no_mapping_is_no_report(values):
+    with Loop(train_dataset=range(2)) as loop:
+        for _ in loop.steps():
+            with pytest.raises(TypeError, match=r"report\(\): a mapping of names to values is needed, got"):
+                loop.report(values)
+            loop.report({}, loss=1.0)
