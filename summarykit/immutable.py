@@ -58,18 +58,22 @@ class Immutable:
         Raises:
             TypeError: one is missing, is given twice, or there is none of that name.
         """
-        given = dict(zip(self.__match_args__, values, strict=False), **named)
-        mine = vars(self)
-        mine.update(self._defaults)
-        for name in self._fresh:
-            mine[name] = {}
-        mine.update(given)
-        if len(given) < len(values) + len(named) or mine.keys() != self._names:
-            raise TypeError(self._misfit(values, named))
+        fields, mine = self.__match_args__, self.__dict__
+        mine.update(zip(fields, values, strict=False))
+        if named or len(values) != len(fields):
+            self._complete(values, named)
         self.__post_init__()
 
     def __post_init__(self) -> None:
         """Called when the fields are set."""
+
+    def _complete(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        """Take what was given by name, and the defaults."""
+        mine = self.__dict__
+        given = {**mine, **named}
+        mine.update({**self._defaults, **{name: {} for name in self._fresh}, **given})
+        if len(given) < len(values) + len(named) or mine.keys() != self._names:
+            raise TypeError(self._misfit(values, named))
 
     def _misfit(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> str:
         needed = ", ".join(name for name in self.__match_args__ if name not in self._defaults)
