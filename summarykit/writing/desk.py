@@ -92,7 +92,7 @@ class Desk:
         for request in list(self._requests):
             request.ticket = None    # what it waited for is done, or given up, here
         self.turns.take_all()
-        self.works.output.wait_for_tails()
+        self.works.output.maker.wait_for_tails()
 
     # --- the pump's turn
 

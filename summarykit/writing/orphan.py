@@ -19,7 +19,7 @@ def write_left(options: WriterOptions, left: Iterable[Done]) -> None:
         return    # somebody has removed the run meanwhile
     stats = Stats(options.directory)
     output = Output(options, stats, lambda _: None)
-    lineage = LineageFile(options, output.origin)
+    lineage = LineageFile(options, output.maker.origin)
     delivery = Delivery(options, output, lineage, stats)
     for done in left:
         if done.records is not None:

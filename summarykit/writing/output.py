@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import errno
-import itertools
 import os
-import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -13,23 +11,14 @@ from functools import partial
 import numpy as np
 
 import summarykit.formats.mindspore.layout  # unless it is told otherwise each writer needs both: no first value should wait for them
-import summarykit.formats.tensorboard.layout
-from summarykit.clock import Process
-from summarykit.formats import FORMATS, framing
-from summarykit.formats.chunk import EMPTY, Chunk, chunk
-from summarykit.formats.names import Stem, next_stamp, parse
-from summarykit.formats.origin import Origin
+import summarykit.formats.tensorboard.layout  # noqa: F401
+from summarykit.formats import FORMATS
+from summarykit.formats.chunk import EMPTY, Chunk
 from summarykit.writing.durable import Unsynced, sync_path
 from summarykit.writing.file import PENDING_BYTES, Parcel, RecordFile
+from summarykit.writing.maker import FileMaker
 from summarykit.writing.options import WriterOptions
-from summarykit.writing.resumption import Resumption, alone
 from summarykit.writing.stats import Stats
-from summarykit.writing.tails import cut_torn_tails
-
-TAIL_SECS = 2.0
-"""How long ``close()``, or the end of the process, waits for the torn tails of earlier runs to be cut."""
-
-_counter = itertools.count()
 
 
 class Output:
@@ -38,21 +27,16 @@ class Output:
     def __init__(self, options: WriterOptions, stats: Stats, failed: Callable[[OSError], None]) -> None:
         """Prepare to write; nothing is created yet. ``failed`` is told when writing begins to fail."""
         self.formats = [FORMATS.get(name)() for name in options.formats]
+        self.maker = FileMaker(options, self.formats)
         self.error: OSError | None = None
         self.paths: list[str] = []
         self.in_hand = 0
         self.behind_since: float | None = None    # wall time at which the storage took no more
         self._options = options
         self._stats = stats
-        self._process = Process.current()
-        self._session = os.urandom(16).hex()
-        self._counter = next(_counter)
-        self._segment = 0
-        self._begins = False    # of those who continue a run together the first
         self._files: list[RecordFile] = []
         self._left: list[str] = []    # rotated files that no sync has seen
         self._opening_sizes: list[int] = []
-        self._tails: threading.Thread | None = None
         self._failed = failed
 
     def write(self, chunks: list[Chunk], values: int) -> None:
@@ -101,12 +85,7 @@ class Output:
         self.push()
         if self._files:
             self._leave()
-        self.wait_for_tails()
-
-    def wait_for_tails(self) -> None:
-        """Let torn tails of earlier runs be cut to the last, for a while: what is left uncut hides this run from the viewers."""
-        if self._tails is not None:
-            self._tails.join(TAIL_SECS)
+        self.maker.wait_for_tails()
 
     def abandon(self) -> None:
         """Forget the files without writing: they belong to the parent of this forked process."""
@@ -114,75 +93,14 @@ class Output:
             os.close(file.fd)
         self._files = []
 
-    def origin(self) -> Origin:
-        """Who writes, as the next file will tell."""
-        resume, library = self._options.resume, f"summarykit {summarykit.__version__}"
-        step, name = (resume.step if resume and self._begins else None), (resume.name if resume else "")
-        return Origin(self._session, self._segment, self._process, step, self._options.rank, library, name)
-
     def _ready(self) -> bool:
-        resume = None if self._segment else self._options.resume
-        return bool(self._files) or self._attempt(self._open if resume is None else partial(self._begin, resume))
-
-    def _begin(self, resume: Resumption) -> None:
-        """Make the first files of a run that is continued; until they tell what they are, others wait."""
-        directory = self._options.directory
-        with alone(directory):
-            self._begins = resume.begins(directory, self._names_there())
-            self._open()
-            self.push()
+        return bool(self._files) or self._attempt(self._open)
 
     def _open(self) -> None:
-        """Make the next file of every format, all with one new stem."""
-        wall_time, origin = time.time(), self.origin()
-        while not self._files:
-            names = self._names_there()
-            stem = Stem(next_stamp(wall_time, names), self._options.rank, self._process.host, self._process.pid, self._counter)
-            self._files = self._create(stem)
-            if not self._files:
-                self._counter = next(_counter)    # where the stamp can rise no more, this makes the next name another one
-        for file, layout in zip(self._files, self.formats, strict=True):
-            file.add(chunk([[framing.frame(payload)] for payload in layout.opening(origin, wall_time)]))
+        self._files = self.maker.make()
         self._opening_sizes = [file.size for file in self._files]
         self.paths += [file.path for file in self._files]
-        if not self._segment and any(map(parse, names)):
-            self._cut_torn_tails(names)
-        self._segment += 1
-
-    def _names_there(self) -> list[str]:
-        """What is in the directory; made anew where somebody has removed it."""
-        directory = self._options.directory
-        try:
-            return os.listdir(directory)
-        except FileNotFoundError:
-            os.makedirs(directory, exist_ok=True)
-            return []
-
-    def _cut_torn_tails(self, names: list[str]) -> None:
-        """Beside the pump; at the end of the process, where no thread can be started any more, in it."""
-        cutting = threading.Thread(target=cut_torn_tails, args=(self._options.directory, names), name="summarykit-tails", daemon=True)
-        try:
-            cutting.start()
-        except RuntimeError:
-            cut_torn_tails(self._options.directory, names)
-        else:
-            self._tails = cutting
-
-    def _create(self, stem: Stem) -> list[RecordFile]:
-        """The files of one stem, or none where another process was quicker."""
-        made: list[RecordFile] = []
-        try:
-            for layout in self.formats:
-                name = layout.file_name(self._options.prefix, stem, self._options.suffix)
-                made += [RecordFile(os.path.join(self._options.directory, name))]
-        except OSError as error:
-            for file in made:
-                file.close()
-                os.unlink(file.path)
-            if not isinstance(error, FileExistsError):
-                raise
-            return []
-        return made
+        self._stats.bytes += sum(file.written for file in self._files)
 
     def _fitting(self, chunks: list[Chunk], values: int) -> int:
         """How many values still fit into the present files; a value too large for any file gets one of its own."""

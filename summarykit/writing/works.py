@@ -35,7 +35,7 @@ class Works:
         """Prepare; nothing is created yet. ``release`` is told of each job that is done with, ``failed`` when writing begins to fail."""
         self.executor: Executor = executor_for(options, lifecycle.pump().wake, stats.say)
         self.output = Output(options, stats, failed)
-        self.lineage = LineageFile(options, self.output.origin)
+        self.lineage = LineageFile(options, self.output.maker.origin)
         self._options = options
         self._stats = stats
         self._release = release

@@ -10,7 +10,7 @@ import pytest
 from testkit import events, records
 
 from summarykit import Run, SummaryRecord
-from summarykit.writing import output
+from summarykit.writing.maker import FileMaker
 
 STAMP = re.compile(r"(?:summary|tfevents)\.(\d+)\.")
 
@@ -141,14 +141,14 @@ def test_a_name_that_somebody_else_has_taken(tmp_path, monkeypatch):
 
     def create(self, stem):
         if not taken:
-            for layout in self.formats[1:]:
+            for layout in self._formats[1:]:
                 path = tmp_path / layout.file_name(self._options.prefix, stem, self._options.suffix)
                 path.write_bytes(b"")
                 taken.append(path)
         return real(self, stem)
 
-    real = output.Output._create
-    monkeypatch.setattr(output.Output, "_create", create)
+    real = FileMaker._create
+    monkeypatch.setattr(FileMaker, "_create", create)
     with SummaryRecord(tmp_path) as record:
         fill(record, 0, 10)
     assert taken[0].read_bytes() == b""

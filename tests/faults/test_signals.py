@@ -244,7 +244,7 @@ def handler(number, frame):
 
 def trace(frame, event, _):
     global lines
-    if not frame.f_code.co_filename.endswith(("output.py", "file.py", "resumption.py", "writer.py", "desk.py", "turns.py")):
+    if not frame.f_code.co_filename.endswith(("output.py", "maker.py", "file.py", "resumption.py", "writer.py", "desk.py", "turns.py")):
         return None
     lines += event == "line"
     if lines == at and event == "line": signal.raise_signal(signal.SIGUSR1)
