@@ -81,7 +81,7 @@ class Immutable:
         return f"{type(self).__name__} takes {', '.join(self.__match_args__)}, and needs {needed or 'none of them'}; got {got}"
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{type(self).__name__}.{name} cannot be set: make another object, with `replace`")
+        raise AttributeError(f"{type(self).__name__}.{name} cannot be set: make another object, with dataclasses.replace")
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"{type(self).__name__}.{name} cannot be deleted")
