@@ -33,6 +33,10 @@ class Maker:
     callback_fn: Callable[[], Any] = field(compare=False)
     call: str = field(default_factory=lambda: uuid.uuid4().hex)
 
+    def __post_init__(self) -> None:
+        if not callable(self.callback_fn):
+            raise TypeError(f"callback_fn: a function that makes the model is needed, got {self.callback_fn!r}")
+
 
 @dataclass(frozen=True)
 class Task:

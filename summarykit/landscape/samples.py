@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from summarykit.notices import Notices
+from summarykit.training.batches import iterable
 
 _notices = Notices()
 
@@ -23,10 +24,11 @@ def take(dataset: Iterable[Any], num_samples: int) -> list[Any]:
 
     Raises:
         ValueError: there is no batch, or one without arrays.
+        TypeError: it gives no batches.
     """
     found: list[Any] = []
     count = 0
-    for batch in dataset:
+    for batch in iterable("callback_fn", dataset):
         size = min(size_of(batch), num_samples - count)
         found.append(changed(batch, partial(_first, size)))
         count += size

@@ -116,8 +116,9 @@ class SummaryLandscape:
         if not resume:
             shutil.rmtree(self._checkpoints / _SCRATCH, ignore_errors=True)
         maker = Maker(callback_fn)
+        place = self._directory if output is None else path_text("output", output)
         works = list(self._works(told, settings, rules, evaluation, (x_range, y_range)))
-        with _chosen(executor, device_ids, device_target) as chosen, SummaryRecord(output or self._directory) as record:
+        with _chosen(executor, device_ids, device_target) as chosen, SummaryRecord(place) as record:
             found = [_recorded(work.surface(maker, chosen, report or ProgressLine(work.scratch.name)), record) for work in works]
         shutil.rmtree(self._checkpoints / _SCRATCH, ignore_errors=True)
         return found

@@ -8,14 +8,14 @@ from typing import Any
 _END = object()
 
 
-def iterable(dataset: Any) -> Iterable[Any]:
+def iterable(where: str, dataset: Any) -> Iterable[Any]:
     """A data set that one can go through; nothing of it is touched yet.
 
     Raises:
-        TypeError: it cannot be iterated.
+        TypeError: it cannot be iterated; the message says ``where`` it was given.
     """
     if not any(hasattr(type(dataset), name) for name in ("__iter__", "__getitem__")):
-        raise TypeError(f"steps(): a data set that gives batches is needed, got {dataset!r}")
+        raise TypeError(f"{where}: a data set that gives batches is needed, got {dataset!r}")
     found: Iterable[Any] = dataset
     return found
 

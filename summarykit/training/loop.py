@@ -233,10 +233,10 @@ class Loop:
     def _batches(self, phase: Phase, dataset: Iterable[Any] | None) -> Iterable[Any]:
         if dataset is not None:
             self._context.original_args()["batch_num"] = self._updates(dataset) if isinstance(phase, Training) else length(dataset)
-            return iterable(dataset)
+            return iterable("steps()", dataset)
         if phase.dataset is None:
             raise ValueError("steps(): no data set: give Loop(train_dataset=...), evaluation(dataset) or steps(dataset)")
-        return iterable(phase.dataset)
+        return iterable("steps()", phase.dataset)
 
     def _updates(self, dataset: Any) -> int | None:
         batches = length(dataset)

@@ -228,6 +228,9 @@ def test_intervals_may_overlap(tmp_path):
     ({"device_ids": [0, 1], "device_target": "TPU"}, ValueError, "'CPU', 'GPU', 'Ascend' or None, got 'TPU'"),
     ({"x_range": (1, 1)}, ValueError, "x_range must be two ascending numbers"),
     ({"batch_norm": "none"}, ValueError, "batch_norm must be 'stored' or 'estimated', got 'none'"),
+    ({"output": 3}, TypeError, "output must be a str or a path, got 3"),
+    ({"output": ""}, ValueError, "output '' is not a path"),
+    ({"make": None}, TypeError, "callback_fn: a function that makes the model is needed, got None"),
 ])  # fmt: skip
 def test_a_wrong_argument_is_named(run, options, error, message):
     with pytest.raises(error, match=message):
@@ -245,6 +248,8 @@ NETWORK = surfaces.parameters(0)
     ((NETWORK, object(), [np.ones(2)], {"Loss": len}), TypeError, "no weights are known of a network of type object"),
     ((NETWORK, NETWORK, [], {"Loss": len}), ValueError, "gives no samples"),
     ((NETWORK, NETWORK, [3], {"Loss": len}), ValueError, "no array whose first axis"),
+    ((NETWORK, NETWORK, 3, {"Loss": len}), TypeError, "callback_fn: a data set that gives batches is needed, got 3"),
+    ((NETWORK, NETWORK, [np.ones(2)], {"Loss": 3}), TypeError, r"metrics\['Loss'\] must be a function \(network, batch\), got 3"),
 ])  # fmt: skip
 def test_what_callback_fn_gives_is_checked(run, given, error, message):
     with pytest.raises(error, match=message):

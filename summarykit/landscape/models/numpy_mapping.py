@@ -56,9 +56,12 @@ class NumpyModel(LandscapeModel):
 
         Raises:
             ValueError: statistics are to be estimated, and ``model`` is no function that does so.
+            TypeError: a metric is no function.
         """
         super().__init__(NumpyNetwork(network))
         self._statistics = given_statistics.given(model, _mapping(network), evaluation)
+        if wrong := [name for name, metric in metrics.items() if not callable(metric)]:
+            raise TypeError(f"callback_fn: metrics[{wrong[0]!r}] must be a function (network, batch), got {metrics[wrong[0]]!r}")
         self._network, self._metrics = network, metrics
         self._batches = samples.take(dataset, evaluation.num_samples)
 
