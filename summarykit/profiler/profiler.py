@@ -116,7 +116,7 @@ class Profiler(Controller):
 
         if self._started:
             self.stop()
-        if window is not None and not 1 <= window <= len(self.windows):
+        if window is not None and not (isinstance(window, int) and 1 <= window <= len(self.windows)):
             raise ValueError(f"window: a number from 1 to {len(self.windows)} is needed, got {window!r}")
         if not self.windows:
             return analysis.analyse([])
@@ -143,6 +143,10 @@ class Profiler(Controller):
         self._started = False
         super().forget()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, in another process perhaps, is not started and records windows of its own."""
+        return _again, (type(self), self._plan)
+
     def __enter__(self) -> Profiler:
         if not self._started:
             self.start()
@@ -151,3 +155,10 @@ class Profiler(Controller):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> Any:
         if self._started:
             self.stop()
+
+
+def _again(kind: type[Profiler], plan: Plan) -> Profiler:
+    profiler = kind.__new__(kind)
+    Controller.__init__(profiler, plan)
+    profiler._started = False
+    return profiler

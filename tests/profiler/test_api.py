@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import pickle
 
 import numpy as np
 import pytest
@@ -239,3 +240,15 @@ def test_times_are_int64_nanoseconds(tmp_path):
         profiler.step()
     steps = read(profiler).tables["steps"]
     assert all(column.dtype == np.int64 for column in steps.values())
+
+
+def test_fk3_a_copy_records_windows_of_its_own(tmp_path):
+    """Launchers that start processes send the callbacks there, with their profiler."""
+    with make(tmp_path, max_overhead=0.01) as profiler:
+        copy = pickle.loads(pickle.dumps(StopAtStep(2, 3, profiler=profiler))).profiler
+        assert (copy.recording, copy.windows, copy.output_path) == (False, [], tmp_path)
+        with copy:
+            copy.step()
+        profiler.step()
+    assert read(profiler).tables["steps"]["step"].size == read(copy).tables["steps"]["step"].size == 1
+    assert profiler.paths != copy.paths

@@ -63,8 +63,11 @@ def compare(before: Report, after: Report) -> Comparison:
 
     Raises:
         ValueError: one of them has no recording.
+        TypeError: one of them is no report.
     """
     for name, report in (("before", before), ("after", after)):
+        if not isinstance(report, Report):
+            raise TypeError(f"{name}: a report is needed, as analyse() and Profiler.offline() give it; got {report!r}")
         if not report.profiles:
             raise ValueError(f"{name}: a report on one recording or more is needed, this one is empty")
     steps = _steps(before.last[0].usual["duration"], after.last[0].usual["duration"])

@@ -89,6 +89,8 @@ def test_recordings_without_steps_cannot_be_compared_and_say_so():
     assert json.loads(found.to_json())["steps"]["before"] == [None]
     with pytest.raises(ValueError, match="before: a report on one recording"):
         compare(analyse([]), empty)
+    with pytest.raises(TypeError, match="after: a report is needed"):
+        compare(empty, "recording")
 
 
 @pytest.mark.shared
