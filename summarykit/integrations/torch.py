@@ -59,13 +59,17 @@ class Watch:
             initial_step: updates done before, by the run that this one continues.
 
         Raises:
-            TypeError: ``optimizer`` has no ``param_groups``; what ``CallbackList`` raises.
+            TypeError: ``model`` or ``loss`` is no module, ``optimizer`` has no ``param_groups``; what ``CallbackList`` raises.
         """
         self._driver = Driver(callbacks)
         self._optimizer = optimizer
         if not isinstance(getattr(optimizer, "param_groups", None), list):
             raise TypeError(f"optimizer: a torch.optim.Optimizer, or what wraps one, is needed, got {type(optimizer).__name__}")
         fields = {"network": bare(model), "train_network": model, "optimizer": optimizer, "loss_fn": loss, "train_dataset": train_dataset}
+        if not isinstance(model, torch.nn.Module):
+            raise TypeError(f"model: a torch.nn.Module is needed, got {type(model).__name__}")
+        if loss is not None and not isinstance(loss, torch.nn.Module):
+            raise TypeError(f"loss: a torch.nn.Module is needed; what another function gives is told by report(loss=...); got {loss!r}")
         self._driver.train_begin(initial_step=initial_step, framework="torch", **fields)
         self._open = [
             model.register_forward_pre_hook(Hook(self._forward), with_kwargs=True),

@@ -205,6 +205,17 @@ def test_a_compiled_model_is_compiled_once(compiled):
     assert isinstance(journal.fields["network"], torch.nn.Sequential)
 
 
+@pytest.mark.parametrize("wrong", [{"model": "net"}, {"model": len}, {"loss": 3}, {"loss": torch.nn.functional.mse_loss}], ids=str)
+def test_what_is_no_module_is_refused_before_anything_has_begun(wrong):
+    journal = Journal()
+    model = torch.nn.Linear(2, 2)
+    given = {"model": model, "optimizer": torch.optim.SGD(model.parameters()), "callbacks": journal, **wrong}
+    with pytest.raises(TypeError, match=f"{next(iter(wrong))}: a torch.nn.Module is needed"):
+        watch(**given)
+    assert not journal.calls
+    assert not model._forward_pre_hooks
+
+
 def test_what_is_no_optimizer_is_refused():
     with pytest.raises(TypeError, match=r"optimizer: a torch\.optim\.Optimizer.*got int"):
         watch(torch.nn.Linear(1, 1), 3, Journal())
