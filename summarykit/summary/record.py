@@ -190,13 +190,15 @@ class SummaryRecord(Recorder):
             True iff every value added since the last call was accepted. What is lost later is counted in ``stats()``.
 
         Raises:
-            TypeError: ``step`` is not an integer.
+            TypeError: ``step`` is not an integer, or ``plugin_filter`` no function.
             ValueError: ``step`` is out of range.
             StorageError: writing failed since the last call, and ``raise_exception`` is set.
         """
         now = time()
         if step.__class__ is not int or not -(2**63) <= step < 2**63:
             step = integer(step)
+        if plugin_filter is not None and not callable(plugin_filter):
+            raise TypeError(f"plugin_filter must be a function that is given a plugin's name, got {plugin_filter!r}")
         pending = self._pending
         unwanted = () if plugin_filter is None else [plugin for plugin in pending.kinds() if not plugin_filter(plugin)]    # it may raise
         scalars, refused = pending.scalars, pending.refused

@@ -165,6 +165,16 @@ def test_what_a_filter_that_fails_was_asked_about_stays_for_the_next_step(tmp_pa
     assert [point.step for point in run.tensors("t")] == [2]
 
 
+@pytest.mark.parametrize("wrong", ["scalar", ["scalar"], True], ids=repr)
+def test_a_filter_that_is_no_function_is_refused_and_leaves_the_step_pending(tmp_path, wrong):
+    with SummaryRecord(tmp_path) as record:
+        record.add_value("scalar", "a", 1.0)
+        with pytest.raises(TypeError, match="plugin_filter must be a function that is given a plugin's name, got"):
+            record.record(1, plugin_filter=wrong)
+        assert record.record(1)
+    assert (Run(tmp_path).scalars("a").step.tolist(), Run(tmp_path).scalars("a").value.tolist()) == ([1], [1.0])
+
+
 def test_closed_is_closed(tmp_path):
     record = SummaryRecord(tmp_path)
     record.add_value("scalar", "a", 1.0)
