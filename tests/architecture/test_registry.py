@@ -57,3 +57,28 @@ def test_a_third_party_adds_a_name(plugin):
 
 def test_a_third_party_cannot_replace_ours(plugin):
     assert Registry("things", OURS).get("number") == pytest.approx(3.14159, abs=1e-4)
+
+
+FORK = """
+import os, sys, threading, time
+from summarykit.registry import imported
+import logging
+
+sys.path.insert(0, sys.argv[1])
+thread = threading.Thread(target=imported, args=("asks_for_a_logger",))
+thread.start()
+while "asks_for_a_logger" not in sys.modules:
+    time.sleep(0.001)
+pid = os.fork()
+if not pid:
+    imported("asks_for_a_logger")
+    os._exit(0)
+thread.join()
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
+
+def test_a_fork_beside_an_import_that_asks_for_a_logger(run_script, tmp_path):
+    """Both wait for the locks of imports and of logging: whoever took them in another order would wait for ever."""
+    (tmp_path / "asks_for_a_logger.py").write_text("import logging, time\ntime.sleep(0.3)\nlogging.getLogger('of.its.own')\n")
+    run_script(FORK, tmp_path, timeout=30).expect_success()
