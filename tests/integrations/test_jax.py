@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import optax
 
 from summarykit import MetricWriter, Run
-from summarykit.integrations.jax import Loop, SummaryCollector, named_leaves
+from summarykit.integrations.jax import Loop, Names, SummaryCollector, named_leaves
 
 random = np.random.default_rng(0)
 BATCHES = [(random.normal(size=(8, 4)).astype("f4"), random.integers(0, 3, 8)) for _ in range(4)]
@@ -159,3 +159,10 @@ def test_a_metric_writer_takes_arrays_as_they_are(tmp_path):
     run = Run(tmp_path)
     assert run.scalars("sum").value.tolist() == [3, 6, 12]
     assert [point.value.max for point in run.histograms("value")] == [1, 2, 4]
+
+
+def test_names_are_those_of_the_tree_as_it_is_now():
+    names = Names()
+    one = jnp.ones(1)
+    for tree, expected in (({"a": 1.0, "b": one}, ["b"]), ({"a": one, "b": 2.0}, ["a"]), ({"c": one}, ["c"]), (None, [])):
+        assert [name for name, _ in names.with_leaves(tree)] == expected
