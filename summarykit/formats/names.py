@@ -23,6 +23,9 @@ _OF_HOSTS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234
 _OF_AFFIXES = _OF_HOSTS | {"_", "."}
 _LARGEST_STAMP = 9_999_999_999
 
+LINEAGE = "_lineage"
+"""Ends the name of a file that holds lineage, and no values."""
+
 USUAL = ("events", "_MS")
 """Prefix and suffix of almost all files, which need no check."""
 
@@ -69,7 +72,7 @@ def mindspore(prefix: str, stem: Stem, suffix: str) -> str:
 
 def lineage(prefix: str, stem: Stem, suffix: str) -> str:
     """Name of a file in which MindInsight looks for lineage."""
-    return f"{mindspore(prefix, stem, suffix)}_lineage"
+    return f"{mindspore(prefix, stem, suffix)}{LINEAGE}"
 
 
 def tensorboard(prefix: str, stem: Stem) -> str:

@@ -31,8 +31,9 @@ class Resumption:
         self.name = os.urandom(16).hex()
 
     def begins(self, directory: str, file_names: Iterable[str]) -> bool:
-        """Whether none of the named files of the directory is of somebody who shares it."""
-        return all(_resumption(os.path.join(directory, name)) != self.name for name in file_names if names.parse(name))
+        """Whether none of the named files of the directory is of somebody who shares it; lineage, which is no value, does not count."""
+        of_values = (name for name in file_names if names.parse(name) and not name.endswith(names.LINEAGE))
+        return all(_resumption(os.path.join(directory, name)) != self.name for name in of_values)
 
 
 def _resumption(path: str) -> str:

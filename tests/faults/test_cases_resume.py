@@ -101,6 +101,19 @@ def test_a_resumed_run_that_cannot_begin_at_first_begins_later(tmp_path, monkeyp
     assert resolved(tmp_path)[-1] == (31, 3.0)
 
 
+def test_rs1_a_run_that_is_resumed_and_tells_its_lineage_before_its_first_value(tmp_path):
+    record_run(tmp_path, range(10), 1.0)
+    with SummaryRecord(tmp_path, resume=5) as record:
+        record.add_value("train_lineage", "train_lineage", {"network": "Net"})
+        record.record(4)
+        record.flush()
+        record.add_value("scalar", "loss", 2.0)
+        record.record(5)
+    assert resolved(tmp_path) == [(step, 1.0) for step in range(5)] + [(5, 2.0)]
+    starts = [events.purges(path) for path in events.files(tmp_path, "tensorboard")]
+    assert starts == [[events.LAST_STEP], [events.LAST_STEP, 5]]
+
+
 def test_a_writer_that_was_closed_and_is_used_again_resumes_once(tmp_path):
     with SummaryWriter(tmp_path) as writer:
         for step in range(10):
