@@ -23,10 +23,10 @@ def measure(contestant: Any, directory: str, tensors: int, values: int) -> dict[
     meters.forget_peak()
     memory, watch = meters.resident(), Stopwatch()
     writer = contestant.Writer(directory)
-    called = Stopwatch()
+    opened = watch.lap().thread
     for step, tensor in enumerate(given):
         writer.tensor("weights", tensor, step)
-    thread = called.lap().thread
+    thread = watch.lap().thread - opened
     added = meters.peak() - memory
     writer.close()
     whole = watch.read()
