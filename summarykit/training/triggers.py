@@ -60,10 +60,10 @@ class Trigger:
         return self.fires(Place(step, epoch, seconds), previous, final)
 
     def __or__(self, other: Trigger) -> Trigger:
-        return AnyOf(self, other)
+        return AnyOf(self, other) if isinstance(other, Trigger) else NotImplemented
 
     def __and__(self, other: Trigger) -> Trigger:
-        return AllOf(self, other)
+        return AllOf(self, other) if isinstance(other, Trigger) else NotImplemented
 
 
 @dataclass(frozen=True)

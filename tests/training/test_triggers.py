@@ -135,6 +135,8 @@ def test_a_single_question():
         (lambda: every(steps=2.5), TypeError, "an integer is needed, got 2.5"),
         (lambda: at(steps=[1, "2"]), TypeError, "an integer is needed, got '2'"),
         (lambda: between(steps=(5, 2)), ValueError, "start 5 is above stop 2"),
+        (lambda: first() | 3, TypeError, "unsupported operand"),
+        (lambda: last() & None, TypeError, "unsupported operand"),
     ],
 )
 def test_bad_arguments_are_told(make, error, message):
