@@ -90,12 +90,12 @@ class Crew(Staff):
         with self._lock:
             if self.rings.too_small():
                 self.rings.enlarge()
+                self._notify()
             if not len(self.rings) and self.rings.refused:
                 self._vacancies.posts = 0
                 self._dismiss()
         if self.rings.cold:
             self.rings.warm_up()
-            self._notify()
         with self._lock:
             self.rings.retire()
 
@@ -139,6 +139,8 @@ class Crew(Staff):
 
     def _patience(self) -> float | None:
         """Milliseconds until something is to be done without being told."""
+        if self.rings.cold:
+            return 0.0
         with self._lock:
             times = [each.deadline() for each in self._hired]
         if len(self._hired) < self._vacancies.posts:

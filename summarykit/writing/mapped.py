@@ -49,13 +49,13 @@ class Mapped:
         start = HUGE - offset
         self.memory = memoryview(mmap.mmap(fd, length, prot=access, offset=offset))[start : start + capacity]
 
-    def collapse(self) -> None:
-        """Bring it into huge pages, for all who have mapped it; what cannot be stays as it is.
+    def collapse(self, start: int, nbytes: int) -> None:
+        """Bring a part of it into huge pages, for all who have mapped it; what cannot be stays as it is.
 
         It takes a millisecond for each, and ``mmap.madvise`` would hold Python's lock all that time.
         """
-        libc, whole = ctypes.CDLL(None), len(self.memory) // HUGE * HUGE
-        libc.madvise(ctypes.c_void_p(_address(self.memory)), ctypes.c_size_t(whole), _COLLAPSE)
+        whole = min(nbytes, len(self.memory) - start) // HUGE * HUGE
+        ctypes.CDLL(None).madvise(ctypes.c_void_p(_address(self.memory) + start), ctypes.c_size_t(whole), _COLLAPSE)
 
 
 def _address(mapped: Any) -> int:

@@ -19,7 +19,7 @@ from summarykit.writing.mapped import Mapped, allocate
 ALIGNMENT = 64
 """Every slot begins at a multiple of so many bytes: a line of the processor's cache, and enough for every dtype."""
 
-_PIECE = 16 * 2**20    # bytes that are touched at a time
+_PIECE = 16 * 2**20    # bytes that are touched at a time: 10 ms, or more on a busy machine
 _PAGE = 4096
 
 
@@ -78,16 +78,20 @@ class Ring:
             os.close(self.fd)
             raise
         self._memory = self._mapped.memory
+        self._touched = 0
         self._slots = Slots(self.capacity)
         self._lock = threading.Lock()
         self._base = _address(np.frombuffer(self._memory, np.uint8))
 
-    def populate(self) -> None:
-        """Touch every page, by reading: it may be in use already. The first touch costs several times the copy; none is left to that."""
-        self._mapped.collapse()
-        whole = np.frombuffer(self._memory, np.uint8)
-        for start in range(0, self.capacity, _PIECE):
-            whole[start : start + _PIECE : _PAGE].max()
+    def populate(self) -> bool:
+        """Touch the next pages, by reading: it may be in use already; True where none is left.
+
+        The first touch costs several times the copy; none is left to that.
+        """
+        start, self._touched = self._touched, self._touched + _PIECE
+        self._mapped.collapse(start, _PIECE)
+        np.frombuffer(self._memory, np.uint8)[start : start + _PIECE : _PAGE].max()
+        return self._touched >= self.capacity
 
     def allocate(self, nbytes: int, patience: float = 0.0) -> Array | None:
         """Lend so many bytes.

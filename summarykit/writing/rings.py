@@ -60,10 +60,9 @@ class Rings:
         return self._newest is not self._warm
 
     def warm_up(self) -> None:
-        """Touch them, which takes as long as it takes; from then on values to come are copied there."""
+        """Touch the next of them; after the last one values to come are copied there."""
         newest = self._newest
-        if newest is not None:
-            newest.populate()
+        if newest is not None and newest.populate():
             self._warm = newest
 
     # --- for whoever holds the lock

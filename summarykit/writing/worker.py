@@ -25,7 +25,7 @@ from summarykit.writing.messages import Do, Done, End, Hello, Place, Ready, Sett
 from summarykit.writing.options import WriterOptions
 from summarykit.writing.records import joined, lay_out
 
-_TELL_SECS = 0.05    # results are told together: each message wakes two threads of the trainer, with cold caches, beside its loop
+_TELL_SECS = 0.05    # that a result waits for others: each message wakes two threads of the trainer, with cold caches, beside its loop
 _DYING_SECS = 2.0    # between the end of the trainer's socket and the end of the trainer itself
 
 
@@ -50,7 +50,7 @@ class Worker:
         self._due: deque[int] = deque()
         self._rings: dict[int, memoryview] = {}
         self._results: list[Done] = []
-        self._told_at = 0.0
+        self._oldest = 0.0    # when the first of them was there
         self._over = self._alone = False
         self._handlers: dict[type, Callable[[Any], None]] = {
             Hello: self._hello, Share: self._share, Withdraw: self._withdraw, Do: self._do, Settled: self._settle, End: self._end,
@@ -117,10 +117,10 @@ class Worker:
             self._desk[:] = struct.pack("<Q", open_.order.number + 1)
             open_.done = self._perform(open_.order)
             self._desk[:] = bytes(8)
+            self._oldest = self._oldest if self._results else time.monotonic()
             self._results.append(open_.done)
-        now = time.monotonic()
-        if self._results and not self._over and (not self._due or now - self._told_at > _TELL_SECS):
-            results, self._results, self._told_at = self._results, [], now
+        if self._results and not self._over and (not self._due or time.monotonic() - self._oldest > _TELL_SECS):
+            results, self._results = self._results, []
             try:
                 self._channel.send(results)
             except OSError:    # the trainer is gone; the next look at its descriptor says so

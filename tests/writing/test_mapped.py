@@ -28,7 +28,7 @@ def test_two_mappings_show_the_same_before_and_after_pages_become_huge(descripto
     here, there = Mapped(descriptor, CAPACITY), Mapped(descriptor, CAPACITY, mmap.PROT_READ)
     content = np.random.default_rng(0).integers(0, 256, CAPACITY, np.uint8)
     np.frombuffer(here.memory, np.uint8)[:] = content
-    there.collapse()
+    there.collapse(0, CAPACITY)
     assert (np.frombuffer(there.memory, np.uint8) == content).all()
     assert (np.frombuffer(here.memory, np.uint8) == content).all()
     np.frombuffer(here.memory, np.uint8)[::1000] = 7
@@ -38,7 +38,7 @@ def test_two_mappings_show_the_same_before_and_after_pages_become_huge(descripto
 def test_what_lies_before_and_behind_takes_no_memory(descriptor):
     both = Mapped(descriptor, CAPACITY), Mapped(descriptor, CAPACITY, mmap.PROT_READ)
     for each in both:
-        each.collapse()
+        each.collapse(0, CAPACITY)
     assert os.fstat(descriptor).st_blocks * 512 == CAPACITY
 
 
@@ -46,7 +46,7 @@ def test_a_system_without_huge_pages_is_no_harm(descriptor, monkeypatch):
     monkeypatch.setattr(mapped, "_COLLAPSE", -1)    # which every system refuses
     some = Mapped(descriptor, CAPACITY)
     some.memory[-1] = 5
-    some.collapse()
+    some.collapse(0, CAPACITY)
     assert some.memory[-1] == 5
 
 

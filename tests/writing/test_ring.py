@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from testkit import scripts
 
+from summarykit.writing import ring as ring_module
 from summarykit.writing.mapped import Mapped
 from summarykit.writing.ring import ALIGNMENT, Ring, Slots
 
@@ -128,10 +129,20 @@ def test_it_is_located_and_shared():
     ring.allocate(100)
     array = ring.allocate(1000)
     array[:] = 3
-    ring.populate()
+    assert ring.populate()
     assert ring.locate(np.zeros(10)) is None
     assert ring.locate(array) == 0    # the first was not held
     assert bytes(Mapped(ring.fd, ring.capacity, mmap.PROT_READ).memory[:1000]) == b"\3" * 1000
+
+
+def test_pages_are_touched_piece_by_piece_to_the_last():
+    ring = Ring((5 << 20) // 2)
+    array = ring.allocate(ring.capacity)
+    array[:] = 9
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ring_module, "_PIECE", 1 << 20)
+        assert [ring.populate() for _ in range(3)] == [False, False, True]
+    assert (array == 9).all()
 
 
 def test_the_memory_goes_with_its_last_array(tmp_path):
