@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -10,10 +9,11 @@ import numpy as np
 
 from summarykit.kinds import joined, tally
 from summarykit.kinds.arrays import Frozen, Typed, freeze
-from summarykit.kinds.binning import BLOCK, SMALL, Binned, bin_values, bin_weighted
+from summarykit.kinds.binning import bin_values, bin_weighted
 from summarykit.kinds.buckets import bucket_count, bucket_edges
 from summarykit.kinds.chosen_bins import Chosen, checked_bins, checked_most, in_chosen, merged
 from summarykit.kinds.kind import no_options
+from summarykit.kinds.moments import SMALL, Moments, moments, weighted
 from summarykit.shapes import Array, Floats, Histogram, Ints
 
 
@@ -120,30 +120,16 @@ def _computable(array: Array) -> Array:
 def _of_many(flat: Array) -> Histogram:
     if flat.dtype == np.float16:
         flat = flat.astype(np.float32)
-    odd = _NONE
-    low, high = _range(flat)
-    if not (math.isfinite(low) and math.isfinite(high)):
+    odd, found = _NONE, moments(flat)
+    if not found.finite:
         odd, flat = _odd(flat, np.ones(1, np.int64)), flat[np.isfinite(flat)]
-        low, high = _range(flat)
+        found = moments(flat)
     if not flat.size:
         return _empty(odd)
-    if low == high:
-        return _of_distinct(np.array([low]), np.array([flat.size]), odd)
-    edges = bucket_edges(low, high, bucket_count(flat.size))
-    return _assemble(bin_values(flat, edges), edges, low, high, odd)
-
-
-def _range(flat: Array) -> tuple[float, float]:
-    """Smallest and largest value; NaN where one is in the data or nothing is. By blocks: the second look finds them in the cache."""
-    if 0 < flat.size <= BLOCK:
-        return _ends(flat)
-    ends = [_ends(flat[start : start + BLOCK]) for start in range(0, flat.size, BLOCK)] or [(math.nan, math.nan)]
-    lows, highs = zip(*ends, strict=True)
-    return float(np.min(lows)), float(np.max(highs))
-
-
-def _ends(block: Array) -> tuple[float, float]:
-    return float(np.minimum.reduce(block)), float(np.maximum.reduce(block))
+    if found.low == found.high:
+        return _of_distinct(np.array([found.low]), np.array([flat.size]), odd)
+    edges = bucket_edges(found.low, found.high, bucket_count(flat.size))
+    return _assemble(bin_values(flat, edges), edges, found, odd)
 
 
 def _of_distinct(values: Floats, times: Ints, odd: _Odd | None = None) -> Histogram:
@@ -153,9 +139,9 @@ def _of_distinct(values: Floats, times: Ints, odd: _Odd | None = None) -> Histog
     values, times = values[finite], times[finite]
     if not values.size:
         return _empty(odd)
-    low, high = float(values.min()), float(values.max())
-    edges = bucket_edges(low, high, bucket_count(int(times.sum())))
-    return _assemble(bin_weighted(values, times, edges), edges, low, high, odd)
+    found = weighted(values, times)
+    edges = bucket_edges(found.low, found.high, bucket_count(int(times.sum())))
+    return _assemble(bin_weighted(values, times, edges), edges, found, odd)
 
 
 def _odd(values: Array, times: Ints) -> _Odd:
@@ -164,8 +150,8 @@ def _odd(values: Array, times: Ints) -> _Odd:
     return _Odd(nan, pos_inf, neg_inf)
 
 
-def _assemble(binned: Binned, edges: Floats, low: float, high: float, odd: _Odd) -> Histogram:
-    return Histogram(edges, binned.counts, *odd, min=low, max=high, sum=binned.sum, sum_squares=binned.sum_squares)
+def _assemble(counts: Ints, edges: Floats, found: Moments, odd: _Odd) -> Histogram:
+    return Histogram(edges, counts, *odd, min=found.low, max=found.high, sum=found.sum, sum_squares=found.sum_squares)
 
 
 def _empty(odd: _Odd) -> Histogram:

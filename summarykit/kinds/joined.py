@@ -12,8 +12,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from summarykit.kinds.binning import SCRATCH, SMALL, cut, in_doubt, scalable, scaling, settle, sums_from
+from summarykit.kinds.binning import cut, in_doubt, scalable, scaling, settle
 from summarykit.kinds.buckets import MOST, bucket_count, spread
+from summarykit.kinds.moments import SMALL, sums_from
+from summarykit.kinds.scratch import SCRATCH
 from summarykit.shapes import Array, Histogram, Ints
 
 WORTH = 4
@@ -31,7 +33,7 @@ class _Row:
         starts: where each begins.
         values: float32, of all.
         wide: float64, with any content, as many.
-        low: 8-bit, with any content, as many, padded to a multiple of 8.
+        low: 8-bit, with any content, as many, padded to whole cache lines.
         high: the same.
     """
 
@@ -40,8 +42,7 @@ class _Row:
         ends = self.sizes.cumsum()
         self.starts = ends - self.sizes
         size = int(ends[-1])
-        padded = -(-size // 8) * 8
-        room = SCRATCH.take(14 * padded).reshape(14, padded)
+        room = SCRATCH.rows(14, size)
         self.low, self.high = room[12:]
         self.wide = room[:8].reshape(-1).view(np.float64)[:size]
         self.values = room[8:12].reshape(-1).view(np.float32)[:size]

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 SCRIPTS = {
-    "scalars": 8, "short": 8, "start": 6, "idle": 1, "memory": 1, "histograms": 10, "images": 10, "tensors": 8, "mixed_step": 6,
+    "scalars": 8, "short": 8, "start": 6, "idle": 1, "memory": 1, "histograms": 11, "images": 10, "tensors": 8, "mixed_step": 6,
     "fenced": 6, "pauses": 2, "writer": 5, "reading": 3,
 }  # fmt: skip
 
