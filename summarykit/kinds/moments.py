@@ -13,7 +13,7 @@ from summarykit.shapes import Array, Floats, Ints
 SMALL = 40_000
 """Arrays of up to so many values may be `joined`: of larger ones that takes more time than one at a time. All are summed in its order."""
 
-_PIECE = 1 << 18  # values widened to float64 at a time: larger pieces spill out of the cache, smaller ones are more calls
+_PIECE = 1 << 19  # values widened to float64 at a time: larger pieces spill out of the cache, smaller ones are more calls
 _ROW = 4096  # values of one dot product: BLAS starts threads of its own beyond 10,000
 _BEGIN = np.zeros(1, np.int64)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from summarykit.kinds.moments import SMALL, moments, sums_from, weighted
 
 
-@pytest.mark.parametrize("size", [1, 63, SMALL, SMALL + 1, 2**18, 2**18 + 1, 2**19 + 5])
+@pytest.mark.parametrize("size", [1, 63, SMALL, SMALL + 1, 2**19, 2**19 + 1, 2**20 + 5])
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
 def test_they_are_those_of_float64(size, dtype):
     values = (np.random.default_rng(size).standard_normal(size) * 1000).astype(dtype)
@@ -28,7 +28,7 @@ def test_integers_are_summed_exactly():
     assert moments(np.arange(300_000, dtype=np.float32)).sum == 299_999 * 150_000
 
 
-@pytest.mark.parametrize("place", [0, 2**18, 2**19])
+@pytest.mark.parametrize("place", [0, 2**19 - 1, 2**19])
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
 def test_one_value_that_is_not_finite_is_seen_in_any_piece(place, odd):
     values = np.ones(2**19 + 1, np.float32)
