@@ -6,16 +6,16 @@ What is not installed is left out: the environment of benchmarks/setup_peers.sh 
 LightGBM and scikit-learn (with them TensorFlow for Keras' logger, and TensorBoard), .envs/mindspore MindSpore.
 
 The loop runs with each recorder and without one, in turn, in one process with one thread of PyTorch. One of the recorders does nothing: it
-is there for what the framework itself takes to call a callback, and one, where all parameters are recorded, merely copies the same values
-into memory that it has: no recorder whose copies do not wait takes less. A step's figure is the CPU time of the training thread from one
-forward pass to the next (of others than PyTorch's, from one beginning to the next). Where the loop's own time varies by more than what is
-looked for, the time within the recorder's hooks says more: it leaves out what the framework does around them, and includes half a
+is there for what the framework itself takes to call a callback. Where all parameters are recorded, two merely copy the same values into
+memory that they have: one in the call, which is the least a recorder takes whose copies do not wait; the other by a thread beside the next
+step, which is the least of one whose copies wait, since both use the same memory. A step's figure is the CPU time of the training thread
+from one forward pass to the next (of others than PyTorch's, from one beginning to the next). Where the loop's own time varies by more than
+what is looked for, the time within the recorder's hooks says more: it leaves out what the framework does around them, and includes half a
 microsecond a call for reading the clock. Of steps that do not record the lower quartile is compared with that of the loop without:
 neighbours only add. Of a step that records, and of the next, which its copies may reach into, counts what they take more than the steps
 after them (and more than the same steps of the loop without: Transformers logs by itself). The network has one parameter (for the steps
-that do not record) or those of a ResNet-18, 11.7 M values in 62 parameters. Recorded are loss, learning rate and the histograms of the
-same parameters and their gradients; with its defaults our collector records more (throughput, system, lineage, graph, norm of the
-gradients).
+that do not record) or those of a ResNet-18, 11.7 M values in 62 parameters. Recorded are loss, learning rate and the histograms of the same
+parameters and their gradients; with its defaults our collector records more (throughput, system, lineage, graph, norm of the gradients).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from typing import Any
 
 import other_loops as others
 from hook_clock import HookClock, watch_hooks, watch_methods
-from other_loops import COPY, IDLE, OURS, THEIRS, Copier, Steps
+from other_loops import BESIDE, COPIERS, COPY, IDLE, OURS, THEIRS, Steps
 from resnet18 import SIZES
 
 CHECKOUT = Path(__file__).resolve().parents[1]
@@ -185,8 +185,8 @@ def torch_loop(recorder: str | None, directory: str, model: Any, steps: int, wha
         from torch.utils.tensorboard import SummaryWriter
 
         writer = SummaryWriter(directory)
-    elif recorder == COPY:
-        writer = Copier()
+    elif recorder in COPIERS:
+        writer = COPIERS[recorder]()
     histograms = Histograms(model, what.count)
     watch_hooks(model.clock, model._forward_pre_hooks, _global_optimizer_post_hooks)
     for step, batch in enumerate(data(steps), 1):
@@ -224,8 +224,8 @@ def lightning_loop(recorder: str | None, directory: str, model: Any, steps: int,
         callbacks = [SummaryCollector(directory, what.every, **what.collected)]
     elif recorder == THEIRS:
         logger, callbacks = pl.loggers.TensorBoardLogger(directory), [pl.callbacks.LearningRateMonitor("step"), Parameters()]
-    elif recorder == COPY:
-        callbacks = [Parameters(Copier())]
+    elif recorder in COPIERS:
+        callbacks = [Parameters(COPIERS[recorder]())]
     for callback in callbacks:
         watch_methods(model.clock, callback, "on_train_batch_start", "on_train_batch_end")
     trainer = pl.Trainer(
@@ -263,8 +263,8 @@ def transformers_loop(recorder: str | None, directory: str, model: Any, steps: i
 
         writer = SummaryWriter(directory)
         callbacks = [TensorBoardCallback(writer), Parameters(writer)]
-    elif recorder == COPY:
-        callbacks = [Parameters(Copier())]
+    elif recorder in COPIERS:
+        callbacks = [Parameters(COPIERS[recorder]())]
     arguments = TrainingArguments(
         f"{directory}/out", num_train_epochs=1, per_device_train_batch_size=1, logging_steps=what.every, save_strategy="no",
         report_to="none", disable_tqdm=True, use_cpu=True, optim="sgd",
@@ -293,8 +293,10 @@ def accelerate_loop(recorder: str | None, directory: str, model: Any, steps: int
     accelerator.init_trackers("run")
     optimizer = accelerator.prepare(model.configure_optimizers())
     histograms = Histograms(model, what.count)
-    if recorder in (THEIRS, COPY):
-        writer = Copier() if recorder == COPY else accelerator.get_tracker("tensorboard", unwrap=True)
+    if recorder in COPIERS:
+        writer = COPIERS[recorder]()
+    elif recorder == THEIRS:
+        writer = accelerator.get_tracker("tensorboard", unwrap=True)
     elif recorder == OURS:
         from summarykit.integrations.accelerate import SummaryCollector, watch
 
@@ -336,7 +338,7 @@ class Framework:
         """Those that it has here."""
         hand_written = self.network is Steps and BY_HOOKS not in self.cases
         theirs = bool(self.logger and importlib.util.find_spec(self.logger))
-        return [OURS, *[IDLE] * (not hand_written), *[COPY] * (what.count == len(SIZES)), *[THEIRS] * theirs]
+        return [OURS, *[IDLE] * (not hand_written), *[COPY, BESIDE] * (what.count == len(SIZES)), *[THEIRS] * theirs]
 
 
 FRAMEWORKS = {
@@ -401,9 +403,9 @@ def alone(framework: str, scale: float) -> list[dict[str, float]]:
 
 def table(frameworks: Iterable[str], rounds: int, scale: float) -> None:
     """Measure and print."""
-    columns = "summarykit", "a callback that does nothing", "a copy of the same values", "its own TensorBoard logger"
+    columns = "summarykit", "a callback that does nothing", "a copy of the same values", "… by another thread", "its own TensorBoard logger"
     print(f"| framework | CPU of the training thread added to | {' | '.join(columns)} |")
-    print("|---|---|---:|---:|---:|---:|")
+    print("|---|---|---:|---:|---:|---:|---:|")
     for framework in frameworks:
         if importlib.util.find_spec(FRAMEWORKS[framework].package) is None:
             print(f"{framework} is left out: it is not installed (see the beginning of this file)", file=sys.stderr)
@@ -413,8 +415,8 @@ def table(frameworks: Iterable[str], rounds: int, scale: float) -> None:
             found = {recorder: median(row[number][recorder] for row in rows) * what.factor for recorder in rows[0][number]}
             ours, theirs = found[OURS], found.get(THEIRS)
             told = f"{theirs:.3g} ({theirs / ours:.3g}×)" if theirs and ours > 0 else "–"
-            idle, copy = (f"{found[each]:.3g}" if each in found else "–" for each in (IDLE, COPY))
-            print(f"| {framework} | {what.claim} | {ours:.3g} | {idle} | {copy} | {told} |", flush=True)
+            others_told = (f"{found[each]:.3g}" if each in found else "–" for each in (IDLE, COPY, BESIDE))
+            print(f"| {framework} | {what.claim} | {ours:.3g} | {' | '.join(others_told)} | {told} |", flush=True)
 
 
 def main() -> None:

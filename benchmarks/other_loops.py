@@ -7,6 +7,8 @@ SummaryCollector. XGBoost, LightGBM and scikit-learn have nothing of the kind, a
 from __future__ import annotations
 
 import os
+import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from types import SimpleNamespace
@@ -15,7 +17,8 @@ from typing import Any
 import numpy as np
 from hook_clock import HookClock, watch_methods
 
-OURS, IDLE, THEIRS, COPY = "summarykit", "idle", "tensorboard", "copy"
+OURS, IDLE, THEIRS = "summarykit", "idle", "tensorboard"
+COPY, BESIDE = "copy", "copy beside"
 
 
 class Copier:
@@ -26,7 +29,9 @@ class Copier:
 
     def add_histogram(self, tag: str, values: Any, step: int) -> None:
         """Copy them, as NumPy sees them."""
-        array = values.detach().numpy() if hasattr(values, "detach") else np.asarray(values)
+        self._copy(tag, values.detach().numpy() if hasattr(values, "detach") else np.asarray(values))
+
+    def _copy(self, tag: str, array: Any) -> None:
         if tag not in self._copies:
             self._copies[tag] = np.zeros_like(array)
         np.copyto(self._copies[tag], array)
@@ -35,6 +40,29 @@ class Copier:
         """A number is nothing to copy."""
 
     close = flush = lambda self: None
+
+
+class CopierBeside(Copier):
+    """The same in another thread, beside the next step: the least a recorder takes whose copies wait, for the memory that both use."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._due: deque[tuple[str, Any]] = deque()
+        self._called = threading.Event()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self) -> None:
+        while self._called.wait():
+            self._called.clear()
+            while self._due:
+                super()._copy(*self._due.popleft())
+
+    def _copy(self, tag: str, array: Any) -> None:
+        self._due.append((tag, array))
+        self._called.set()
+
+
+COPIERS: dict[str | None, type[Copier]] = {COPY: Copier, BESIDE: CopierBeside}
 
 
 class Steps:
@@ -100,8 +128,8 @@ def keras_callbacks(recorder: str | None, directory: str, net: Any, what: Any) -
         from summarykit.integrations.keras import SummaryCollector
 
         return [SummaryCollector(directory, what.every, **what.collected)]
-    if recorder == COPY:
-        return [Parameters(Copier())]
+    if recorder in COPIERS:
+        return [Parameters(COPIERS[recorder]())]
     if recorder == THEIRS:
         from tensorflow import summary
 
@@ -152,7 +180,7 @@ def jax_loop(recorder: str | None, directory: str, model: Steps, steps: int, wha
                     loop.update(vectors, gradients=gradients)
                     loop.report(loss=loss)
     else:
-        writer: Any = Copier() if recorder == COPY else None
+        writer: Any = COPIERS[recorder]() if recorder in COPIERS else None
         if recorder == THEIRS:
             from torch.utils.tensorboard import SummaryWriter
 
@@ -280,7 +308,8 @@ def mindspore_loop(mode: str, recorder: str | None, directory: str, model: Steps
             model.tick()
 
     class Parameters(ms.train.Callback):    # type: ignore[misc]
-        writer = Copier()
+        def __init__(self, writer: Copier) -> None:
+            self.writer = writer
 
         def on_train_step_end(self, run_context: Any) -> None:
             params = run_context.original_args()
@@ -288,7 +317,9 @@ def mindspore_loop(mode: str, recorder: str | None, directory: str, model: Steps
                 for number, parameter in enumerate(params.optimizer.parameters[: what.count]):
                     self.writer.add_histogram(str(number), parameter.asnumpy(), params.cur_step_num)
 
-    callbacks: list[Any] = {IDLE: [ms.train.Callback()], COPY: [Parameters()]}.get(recorder or "", [])
+    callbacks: list[Any] = [ms.train.Callback()] if recorder == IDLE else []
+    if recorder in COPIERS:
+        callbacks = [Parameters(COPIERS[recorder]())]
     if recorder == OURS:
         from summarykit.integrations.mindspore import SummaryCollector
 
