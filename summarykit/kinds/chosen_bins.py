@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -83,7 +84,7 @@ def in_chosen(array: Array, bins: int | Floats | str) -> Histogram:
         return Histogram(np.empty(0), np.empty(0, np.int64), **odd)
     try:
         with np.errstate(all="ignore"):
-            edges = np.histogram_bin_edges(finite, bins)
+            edges = np.histogram_bin_edges(finite, _bounded(finite, bins))
             counts, _ = np.histogram(finite, edges)    # by search: where buckets are narrower than an ulp, NumPy 1's arithmetic fails
     except (ValueError, OverflowError, MemoryError) as error:
         raise RefusedValueError(f"histogram: bins={bins!r} fails on these values: {error}") from error
@@ -92,6 +93,23 @@ def in_chosen(array: Array, bins: int | Floats | str) -> Histogram:
         total, squares = float(finite.sum()), float(finite @ finite)
     edges, counts = edges.astype(np.float64), counts.astype(np.int64)
     return Histogram(edges, counts, **odd, min=low, max=high, sum=total, sum_squares=squares)
+
+
+def _bounded(finite: Floats, bins: int | Floats | str) -> int | Floats | str:
+    """The rules that go by the middle half of the values: one that is far away would have them ask for all the memory there is.
+
+    Raises:
+        ValueError: there would be too many buckets.
+    """
+    if not isinstance(bins, str) or bins not in ("fd", "auto"):
+        return bins
+    low, lower, upper, high = np.percentile(finite, [0, 25, 75, 100])
+    width = 2 * (upper - lower) / np.cbrt(finite.size)
+    if not 0 < width < (high - low) / MOST:
+        return bins
+    if bins == "fd":
+        raise ValueError(f"it asks for more than {MOST:,} buckets")
+    return math.ceil(2 * math.sqrt(finite.size))    # as NumPy does since its issue 28400
 
 
 def merged(shape: Histogram, most: int) -> Histogram:

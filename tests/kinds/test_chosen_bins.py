@@ -50,6 +50,16 @@ def test_va5_va6_values_never_raise(values, bins):
     assert found.finite <= len(array) - sum(odd)
 
 
+@pytest.mark.parametrize("far", [1e7, 1e15, 1e300])
+def test_one_value_far_away_does_not_take_all_memory(far):
+    values = np.append(VALUES, far)
+    with pytest.raises(RefusedValueError, match="more than 100,000 buckets"):
+        reduced(values, bins="fd")
+    found = reduced(values, bins="auto")
+    assert len(found.counts) < 1000
+    assert found.finite == len(values)
+
+
 @pytest.mark.parametrize("options", [
     {"bins": "no rule"}, {"bins": 0}, {"bins": -1}, {"bins": 1.5}, {"bins": [1]}, {"bins": [2, 1]}, {"bins": [0, np.nan]},
     {"bins": [[1, 2]]}, {"bins": {}}, {"bins": 10**9}, {"max_bins": 0}, {"max_bins": "many"},
