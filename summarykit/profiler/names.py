@@ -43,13 +43,15 @@ class Names:
         with self._lock:
             if self._counts[category] >= MOST and (category, text) not in self._numbers:
                 text = OTHERS
-            if (category, text) not in self._numbers:
-                if text is OTHERS:
-                    logger.warning("profiler: %d names of one kind: what has another one is not told apart", MOST)
+            new = (category, text) not in self._numbers
+            if new:
                 self.entries.append((category, text))
                 self._counts[category] += 1
                 self._numbers[category, text] = len(self.entries) - 1
-            return self._numbers[category, text]
+            found = self._numbers[category, text]
+        if new and text is OTHERS:    # not within the lock: handlers of logging have locks of their own
+            logger.warning("profiler: %d names of one kind: what has another one is not told apart", MOST)
+        return found
 
 
 NAMES = Names()
