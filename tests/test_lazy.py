@@ -48,6 +48,15 @@ def test_nobody_takes_a_value_for_one_of_a_framework_that_is_only_just_being_imp
         assert not network.owns({"weight": Stranger()})
 
 
+def test_jax_that_has_its_arrays_and_not_yet_its_trees_owns_no_network(monkeypatch):
+    """Its package makes the one before the other."""
+    jax = ModuleType("jax")
+    monkeypatch.setattr(jax, "Array", Stranger, raising=False)
+    monkeypatch.setitem(sys.modules, "jax", jax)
+    monkeypatch.delitem(sys.modules, "jax.tree_util", raising=False)
+    assert not JaxNetwork.owns({"weight": np.zeros(1)})
+
+
 def test_a_class_of_a_module_that_is_not_imported_has_no_values():
     assert not isinstance(Stranger(), loaded("summarykit.no_such_module", "Stranger"))
     assert not isinstance(Stranger(), loaded("sys", "Stranger"))

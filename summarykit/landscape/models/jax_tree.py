@@ -37,10 +37,10 @@ class JaxNetwork(Network):
     @classmethod
     def owns(cls, network: Any) -> bool:
         """See `Network.owns`."""
-        array = loaded("jax", "Array")
-        if not array or not isinstance(network, (Mapping, list, tuple)):
+        array, leaves_of = loaded("jax", "Array"), loaded("jax.tree_util", "tree_leaves")
+        if not array or not leaves_of or not isinstance(network, (Mapping, list, tuple)):
             return False
-        leaves = sys.modules["jax.tree_util"].tree_leaves(network)
+        leaves = leaves_of(network)
         return bool(leaves) and all(isinstance(leaf, array) for leaf in leaves)
 
     def state(self) -> dict[str, Any]:
