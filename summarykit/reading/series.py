@@ -14,6 +14,7 @@ from summarykit.reading.tables import Table, long_form
 from summarykit.reading.thinning import LEAST, thin
 from summarykit.reading.track import Track
 from summarykit.shapes import Floats, Histogram, Ints, Point, Shape
+from summarykit.whole import whole
 
 Self = TypeVar("Self", bound="Series")
 
@@ -89,7 +90,7 @@ class Series(Sequence[Point]):
             KeyError: there is none.
             TypeError: this is no number.
         """
-        if not isinstance(step, (int, float, np.number)):
+        if whole(step) is None and not isinstance(step, (float, np.floating)):
             raise TypeError(f"step must be an integer, got {step!r}")
         places = np.flatnonzero(self.step == step)
         if not len(places):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from summarykit import LossSurface, Run, SummaryLandscape, SummaryRecord, convert, repair, runs, verify
@@ -64,9 +65,14 @@ def test_tags_kinds_and_steps_that_are_not_there(directory: Path):
         run.scalars(None)
     with pytest.raises(KeyError, match="this run holds no scalars, but scalar, tensor"):
         run.points("scalars", "loss")
-    for step in ("1", None, [1]):
+    for step in ("1", None, [1], True, 1j):
         with pytest.raises(TypeError, match="step must be an integer, got"):
             run.tensors("array").at(step)
+
+
+@pytest.mark.parametrize("step", [1, 1.0, np.int32(1), np.float32(1), np.array(1)], ids=repr)
+def test_a_step_is_found_by_a_number_of_any_type(step: Any, directory: Path):
+    assert Run(directory / "run").scalars("loss").at(step).value.value == 1.0
 
 
 def test_a_file_that_holds_no_landscape(tmp_path: Path):
