@@ -18,9 +18,10 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import partial, wraps
 from itertools import chain
 from operator import attrgetter
+from types import FunctionType, MethodType
 from typing import Any, Protocol
 
 from summarykit.errors import RefusedValueError
@@ -32,6 +33,9 @@ CHANGED = (
     "fence=False"
 )
 """Why a parameter was not copied."""
+
+FUNCTIONS = (FunctionType, MethodType, partial)
+"""What an optimizer of others is given as its closure, if one; a model can be called, too."""
 
 
 class Seen(weakref.ref[Any]):
@@ -279,11 +283,12 @@ class Fence:
         groups = [group["params"] for group in optimizer.param_groups]
         passed = partial(self.before_update, optimizer, sum(map(len, groups)), chain.from_iterable(groups))
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
-        if closure is None or not _begins_with_closure(optimizer):
+        own = _begins_with_closure(optimizer)
+        if closure is None or not own:
             passed()
-        if closure is None:
+        if closure is None or not (own or isinstance(closure, FUNCTIONS)):
             return None
-        fenced = partial(_fenced, closure, passed)
+        fenced = _fenced(closure, passed)
         return ((args[0], fenced, *args[2:]), kwargs) if len(args) > 1 else (args, {**kwargs, "closure": fenced})
 
     def _govern(self, parameter: Any) -> Seen:
@@ -297,14 +302,19 @@ class Fence:
 
 
 def _begins_with_closure(optimizer: Any) -> bool:
-    """PyTorch's own do; others may move the parameters before they call it."""
+    """PyTorch's own do; others may move the parameters before they call it, or be given something else."""
     return str(getattr(type(optimizer).step, "__module__", "")).startswith("torch.optim.")
 
 
-def _fenced(closure: Callable[[], Any], passed: Callable[[], None]) -> Any:
-    loss = closure()
-    passed()
-    return loss
+def _fenced(closure: Callable[..., Any], passed: Callable[[], None]) -> Callable[..., Any]:
+    @wraps(closure)
+    def fenced(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return closure(*args, **kwargs)
+        finally:
+            passed()
+
+    return fenced
 
 
 def _fit(parameter: Any) -> bool:

@@ -169,6 +169,38 @@ def test_an_optimizer_that_may_change_parameters_before_its_closure_finds_the_co
     np.testing.assert_array_equal(fenced.get().data, before)
 
 
+class Other(torch.optim.SGD):
+    """Not PyTorch's own: calls what it is given with arguments, or does not call it."""
+
+    def step(self, given, *args):
+        return given(*args) if args else given
+
+
+@pytest.mark.parametrize("given", [[torch.ones(SHAPE)], torch.nn.Linear(1, 1)])
+def test_what_another_optimizers_step_takes_in_the_place_of_a_closure_reaches_it(given):
+    parameter = torch.nn.Parameter(torch.ones(SHAPE))
+    FENCE.hold(parameter)
+    assert Other([parameter], lr=0.1).step(given) is given
+    assert isinstance(FENCE.hold(parameter), Fenced)    # it is a fence all the same
+    FENCE.settle()
+
+
+def test_a_closure_may_take_arguments_and_its_exception_ends_it_behind_the_copies():
+    parameter = torch.nn.Parameter(torch.ones(SHAPE))
+    FENCE.hold(parameter)
+    optimizer = Other([parameter], lr=0.1)
+    assert optimizer.step(lambda number: number, 7) == 7
+    held = []
+
+    def closure(number):
+        held.append(FENCE.hold(parameter))
+        raise FloatingPointError(number)
+
+    with pytest.raises(FloatingPointError):
+        optimizer.step(closure, 8)
+    assert held[0].settled
+
+
 def test_what_is_no_optimizer_of_pytorch_may_tell_of_its_updates():
     class Optimizer:
         """Has no hooks."""
