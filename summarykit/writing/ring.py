@@ -19,7 +19,7 @@ from summarykit.writing.mapped import Mapped, allocate
 ALIGNMENT = 64
 """Every slot begins at a multiple of so many bytes: a line of the processor's cache, and enough for every dtype."""
 
-_PIECE = 16 * 2**20    # bytes that are touched at a time: 10 ms, or more on a busy machine
+_PIECE = 16 * 2**20    # bytes that are touched at a time: 10 ms where there are no huge pages, or more on a busy machine
 _PAGE = 4096
 
 
@@ -73,11 +73,10 @@ class Ring:
         self.fd = os.memfd_create("summarykit")
         try:
             allocate(self.fd, self.capacity)
-            self._mapped = Mapped(self.fd, self.capacity)
+            self._memory = Mapped(self.fd, self.capacity).memory
         except BaseException:
             os.close(self.fd)
             raise
-        self._memory = self._mapped.memory
         self._touched = 0
         self._slots = Slots(self.capacity)
         self._lock = threading.Lock()
@@ -89,7 +88,6 @@ class Ring:
         The first touch costs several times the copy; none is left to that.
         """
         start, self._touched = self._touched, self._touched + _PIECE
-        self._mapped.collapse(start, _PIECE)
         np.frombuffer(self._memory, np.uint8)[start : start + _PIECE : _PAGE].max()
         return self._touched >= self.capacity
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -16,38 +17,50 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="this sy
 CAPACITY = 2 * HUGE + mmap.PAGESIZE
 
 
-@pytest.fixture
-def descriptor():
+def as_it_is(_):
+    pass
+
+
+def refused(monkeypatch):
+    monkeypatch.setattr(mapped, "_COLLAPSE", -1)    # which every system refuses
+
+
+def not_even_one_page(monkeypatch):
+    monkeypatch.setattr(mapped, "_POPULATE_WRITE", -1)
+
+
+def slow(monkeypatch):
+    monkeypatch.setattr(mapped, "_SLOW_SECS", 0.0)
+    monkeypatch.setattr(mapped, "_PIECE", HUGE)
+
+
+def without_ctypes(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ctypes", None)
+
+
+@pytest.fixture(params=[as_it_is, refused, not_even_one_page, slow, without_ctypes])
+def descriptor(request, monkeypatch):
+    """Of a file allocated by a system that has huge pages, or has none, or not enough of them."""
+    request.param(monkeypatch)
     fd = os.memfd_create("test")
     allocate(fd, CAPACITY)
     yield fd
     os.close(fd)
 
 
-def test_two_mappings_show_the_same_before_and_after_pages_become_huge(descriptor):
+def test_two_mappings_show_the_same(descriptor):
     here, there = Mapped(descriptor, CAPACITY), Mapped(descriptor, CAPACITY, mmap.PROT_READ)
     content = np.random.default_rng(0).integers(0, 256, CAPACITY, np.uint8)
     np.frombuffer(here.memory, np.uint8)[:] = content
-    there.collapse(0, CAPACITY)
     assert (np.frombuffer(there.memory, np.uint8) == content).all()
-    assert (np.frombuffer(here.memory, np.uint8) == content).all()
     np.frombuffer(here.memory, np.uint8)[::1000] = 7
     assert (np.frombuffer(there.memory, np.uint8)[::1000] == 7).all()
 
 
-def test_what_lies_before_and_behind_takes_no_memory(descriptor):
+def test_all_of_it_is_there_and_nothing_before_and_behind(descriptor):
     both = Mapped(descriptor, CAPACITY), Mapped(descriptor, CAPACITY, mmap.PROT_READ)
-    for each in both:
-        each.collapse(0, CAPACITY)
+    assert all(len(each.memory) == CAPACITY and not any(each.memory[:: mmap.PAGESIZE]) for each in both)
     assert os.fstat(descriptor).st_blocks * 512 == CAPACITY
-
-
-def test_a_system_without_huge_pages_is_no_harm(descriptor, monkeypatch):
-    monkeypatch.setattr(mapped, "_COLLAPSE", -1)    # which every system refuses
-    some = Mapped(descriptor, CAPACITY)
-    some.memory[-1] = 5
-    some.collapse(0, CAPACITY)
-    assert some.memory[-1] == 5
 
 
 def test_nothing_is_left_when_the_last_array_is_gone(descriptor, tmp_path):
