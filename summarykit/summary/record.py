@@ -72,7 +72,8 @@ class SummaryRecord(Recorder):
 
     Any number of records may live at a time, also in one directory; each has files of its own. A record may be used from several
     threads (each records what it added itself) and in forked children (which write files of their own), and can be pickled (the copy
-    opens files of its own). Children and copies add to the run of the original: ``resume`` is its alone.
+    opens files of its own). Children and copies add to the run of the original; where that continues an earlier one
+    (``resume``), they do so together.
     """
 
     def __init__(
