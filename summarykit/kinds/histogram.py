@@ -151,7 +151,7 @@ def _odd(values: Array, times: Ints) -> _Odd:
 
 
 def _assemble(counts: Ints, edges: Floats, found: Moments, odd: _Odd) -> Histogram:
-    return Histogram(edges, counts, *odd, min=found.low, max=found.high, sum=found.sum, sum_squares=found.sum_squares)
+    return Histogram(edges, counts, *odd, *found)    # in order: by name it takes 2 µs more
 
 
 def _empty(odd: _Odd) -> Histogram:

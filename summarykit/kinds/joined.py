@@ -112,7 +112,7 @@ def _histograms(row: _Row, buckets: _Buckets) -> list[Histogram]:
     counts = _counts(row, buckets, edges)
     numbers = (each.tolist() for each in (buckets.bins, buckets.lows, buckets.highs, sums, squares))
     return [
-        Histogram(edges[: bins + 1], counts[:bins], min=low, max=high, sum=total, sum_squares=squares)
+        Histogram(edges[: bins + 1], counts[:bins], 0, 0, 0, low, high, total, squares)
         for edges, counts, bins, low, high, total, squares in zip(edges, counts, *numbers, strict=True)
     ]
 
