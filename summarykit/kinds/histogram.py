@@ -84,13 +84,13 @@ class HistogramKind:
         Raises:
             RefusedValueError: `reduce` fails on one of them.
         """
-        at_hand = {place: each.get().data for place, each in enumerate(snapshots) if not isinstance(each, Chosen) and _settled(each)}
-        small = {place: data for place, data in at_hand.items() if joined.suits(data)}
-        if len(small) < joined.WORTH:
-            return [*map(self.reduce, snapshots)]
-        with np.errstate(all="ignore"):
-            together = dict(zip(small, joined.histograms([*small.values()]), strict=True))
-        return [together.get(place) or self.reduce(each) for place, each in enumerate(snapshots)]
+        at_hand = {place: each.get() for place, each in enumerate(snapshots) if not isinstance(each, Chosen) and _settled(each)}
+        small = {place: each.data for place, each in at_hand.items() if joined.suits(each.data)}
+        together: dict[int, Histogram | None] = {}
+        if len(small) >= joined.WORTH:
+            with np.errstate(all="ignore"):
+                together = dict(zip(small, joined.histograms([*small.values()]), strict=True))
+        return [together.get(place) or self.reduce(at_hand.get(place, each)) for place, each in enumerate(snapshots)]
 
 
 def _settled(value: Frozen) -> bool:

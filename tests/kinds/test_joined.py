@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from summarykit.errors import RefusedValueError
 from summarykit.kinds import joined
+from summarykit.kinds.arrays import Later, Typed
 from summarykit.kinds.histogram import HISTOGRAM, histogram
 
 FIELDS = ("nan", "pos_inf", "neg_inf", "min", "max", "sum", "sum_squares")
@@ -101,6 +102,30 @@ def test_chosen_buckets_among_others():
     snapshots = [HISTOGRAM.snapshot(values, bins=bins) for bins in (None, 7, None, "sqrt", None, None)]
     for shape, snapshot in zip(HISTOGRAM.reduce_many(snapshots), snapshots, strict=True):
         same(shape, HISTOGRAM.reduce(snapshot))
+
+
+class Arrived(Later):
+    """Was on a device; bringing it from there is counted."""
+
+    settled = True
+    fetched = 0
+
+    def __init__(self, data):
+        self.data = data
+
+    def get(self):
+        self.fetched += 1
+        return Typed(self.data, self.data.dtype.name, own=True)
+
+
+@pytest.mark.parametrize("many", [2, 8])
+def test_what_comes_from_a_device_is_brought_once(many):
+    values = np.random.default_rng(0).standard_normal(joined.SMALL + 1)
+    arrays = [*(values[:900].astype(np.float32) for _ in range(many)), values.astype(np.float32), values[:500], np.ones(9, np.float32)]
+    arrived = [*map(Arrived, arrays)]
+    for array, shape in zip(arrays, HISTOGRAM.reduce_many(arrived), strict=True):
+        same(shape, histogram(array))
+    assert [each.fetched for each in arrived] == [1] * len(arrays)
 
 
 def test_no_array_is_an_answer():
