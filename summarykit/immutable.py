@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -17,16 +18,24 @@ else:
 T = TypeVar("T", bound="Immutable")
 
 
-class _DataclassFields:
-    """Made when somebody asks: ``dataclasses.fields``, ``asdict``, ``replace`` and ``is_dataclass`` take these classes, too."""
+@cache
+def _as_dataclass(cls: Any) -> Any:
+    """A dataclass of the same fields."""
+    from dataclasses import MISSING, field, make_dataclass
 
-    def __get__(self, _: object, cls: type[Immutable]) -> Mapping[str, Any]:
-        from dataclasses import MISSING, field, make_dataclass
+    fresh, plain = cls._fresh, cls._defaults
+    given = [field(default_factory=dict) if name in fresh else field(default=plain.get(name, MISSING)) for name in cls._types]
+    return make_dataclass(cls.__name__, zip(cls._types, cls._types.values(), given, strict=True), frozen=True)
 
-        fresh, plain = cls._fresh, cls._defaults
-        given = [field(default_factory=dict) if name in fresh else field(default=plain.get(name, MISSING)) for name in cls.__match_args__]
-        like: Any = make_dataclass(cls.__name__, zip(cls.__match_args__, cls._types, given, strict=True))
-        return like.__dataclass_fields__
+
+class _OfDataclass:
+    """Made when somebody asks: ``dataclasses`` and ``pprint`` take these classes, too, and ``@dataclass(frozen=True)`` may extend them."""
+
+    def __set_name__(self, _: object, name: str) -> None:
+        self._name = name
+
+    def __get__(self, _: object, cls: Any) -> Any:
+        return getattr(_as_dataclass(cls), self._name)
 
 
 @dataclass_transform(frozen_default=True)
@@ -37,15 +46,17 @@ class Immutable:
     """
 
     __match_args__: tuple[str, ...] = ()
-    __dataclass_fields__ = _DataclassFields()
-    _types: tuple[str, ...] = ()
+    __dataclass_fields__ = _OfDataclass()
+    __dataclass_params__ = _OfDataclass()
+    _types: Mapping[str, Any] = {}
     _defaults: Mapping[str, Any] = {}
     _fresh: tuple[str, ...] = ()
     _names: frozenset[str] = frozenset()
 
     def __init_subclass__(cls, *, eq: bool = True) -> None:
-        cls.__match_args__ += tuple(cls.__annotations__)    # type: ignore[misc]  # mypy writes them itself
-        cls._types += tuple(cls.__annotations__.values())
+        super().__init_subclass__()
+        cls._types = {**cls._types, **cls.__annotations__}
+        cls.__match_args__ = tuple(cls._types)    # type: ignore[misc]  # mypy writes them itself
         cls._defaults = {name: getattr(cls, name) for name in cls.__match_args__ if hasattr(cls, name)}
         cls._fresh = tuple(name for name, default in cls._defaults.items() if isinstance(default, dict))
         cls._names = frozenset(cls.__match_args__)
@@ -59,7 +70,7 @@ class Immutable:
             TypeError: one is missing, is given twice, or there is none of that name.
         """
         fields, mine = self.__match_args__, self.__dict__
-        mine.update(zip(fields, values, strict=False))
+        mine.update(zip(fields, values))    # noqa: B905  to say `strict` takes half as long as all of this
         if named or len(values) != len(fields):
             self._complete(values, named)
         self.__post_init__()
@@ -93,7 +104,7 @@ class Immutable:
         return vars(self) == vars(other) if type(other) is type(self) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(tuple(getattr(self, name) for name in self.__match_args__))
+        return hash(tuple([getattr(self, name) for name in self.__match_args__]))
 
     def __replace__(self: T, **changes: Any) -> T:
         return type(self)(**{**vars(self), **changes})

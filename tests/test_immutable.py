@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
+import pprint
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pytest
@@ -112,6 +113,43 @@ def test_dataclasses_takes_it_for_one_of_its_own():
     assert fields["x"].default is dataclasses.MISSING
     assert (fields["y"].default, fields["notes"].default_factory, fields["z"].default) == (0.5, dict, 3)
     assert dataclasses.replace(Histogram(np.arange(2.0), np.array([3])), nan=2).count == 5
+
+
+def test_a_dataclass_may_extend_it():
+    @dataclasses.dataclass(frozen=True)
+    class Longer(Place):
+        unit: str = "m"
+
+    assert Longer(1, unit="s") == Longer(1, 0.5, {}, "s") != Longer(1)
+    assert dataclasses.asdict(Longer(1)) == {"x": 1, "y": 0.5, "notes": {}, "unit": "m"}
+    with pytest.raises(TypeError, match="non-frozen dataclass from a frozen one"):
+
+        @dataclasses.dataclass
+        class Changing(Place):
+            unit: str = "m"
+
+
+def test_a_subclass_may_give_a_field_another_default():
+    class Elsewhere(Place):
+        x: int = 7
+
+    assert Elsewhere() == Elsewhere(7, 0.5, {})
+    assert [field.name for field in dataclasses.fields(Elsewhere)] == ["x", "y", "notes"]
+
+
+def test_it_may_be_generic():
+    kind = TypeVar("kind")
+
+    class Box(Immutable, Generic[kind]):
+        content: kind
+
+    assert Box[int](1) == Box(1)
+
+
+def test_a_long_one_is_printed_prettily():
+    """`pprint` asks how a dataclass is made before it leaves it to `repr`."""
+    places = [Place(1, notes={"a": "b" * 80})] * 2
+    assert pprint.pformat(places) == f"[{places[0]!r},\n {places[1]!r}]"
 
 
 def test_a_pattern_takes_it_apart():
