@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from summarykit.immutable import Immutable
 
@@ -80,6 +81,7 @@ def tensorboard(prefix: str, stem: Stem) -> str:
     return f"{prefix}.out.tfevents.{stem}"
 
 
+@lru_cache(maxsize=1024)    # asked for each point that comes while a run is followed
 def parse(name: str) -> FileName | None:
     """Take a name apart; None where it is not one of ours."""
     match = re.fullmatch(_NAME, name)
