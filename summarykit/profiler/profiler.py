@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from summarykit.profiler.controller import Controller
 from summarykit.profiler.plan import Plan
 from summarykit.profiler.scheduling import Schedule
+from summarykit.whole import whole
 
 if TYPE_CHECKING:
     from summarykit.profiler.analysis import Report
@@ -116,7 +117,7 @@ class Profiler(Controller):
 
         if self._started:
             self.stop()
-        if window is not None and not (isinstance(window, int) and 1 <= window <= len(self.windows)):
+        if window is not None and not 1 <= (whole(window) or 0) <= len(self.windows):
             raise ValueError(f"window: a number from 1 to {len(self.windows)} is needed, got {window!r}")
         if not self.windows:
             return analysis.analyse([])

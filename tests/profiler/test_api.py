@@ -132,7 +132,8 @@ def test_analyse_closes_the_window_and_chooses_one(tmp_path):
     with profiler:
         profiler.step()
         profiler.step()
-    assert [profiler.analyse(window).profiles[0].recording.tables["steps"].rows for window in (1, 2, None)] == [1, 2, 2]
+    windows = (1, 2, None, np.int64(1))
+    assert [profiler.analyse(window).profiles[0].recording.tables["steps"].rows for window in windows] == [1, 2, 2, 1]
     with pytest.raises(ValueError, match="from 1 to 2"):
         profiler.analyse(3)
 
