@@ -79,7 +79,7 @@ def perform(task: Task) -> Outcome:
     try:
         shape = job.kind.reduce(job.snapshot)
     except BaseException as error:  # a kind may be anybody's code
-        if isinstance(error, KeyboardInterrupt) and _may_be_interrupted():
+        if _is_for_us(error):
             raise
         return Outcome(task, None, f"{job.kind.name}: {type(error).__name__}: {_message(error)}")
     return _done(task, shape)
@@ -99,20 +99,23 @@ def _together(kind: Kind, tasks: list[Task]) -> list[Outcome]:
         return [*map(perform, tasks)]
     try:
         shapes = reduce_many([task.job.snapshot for task in tasks])
-    except Exception:  # noqa: BLE001  one by one it will be seen which of them it was
+        return [_done(task, shape) for task, shape in zip(tasks, shapes, strict=True)]
+    except BaseException as error:  # one by one it will be seen which of them it was
+        if _is_for_us(error):
+            raise
         return [*map(perform, tasks)]
-    return [_done(task, shape) for task, shape in zip(tasks, shapes, strict=True)]
 
 
 def _done(task: Task, shape: Shape) -> Outcome:
     return Outcome(task, Point(task.job.kind.name, task.job.tag, task.step, task.wall_time, shape))
 
 
-def _may_be_interrupted() -> bool:
-    """Whether it is to this thread that Ctrl-C comes."""
+def _is_for_us(error: BaseException) -> bool:
+    """Whether it is Ctrl-C, in the thread to which that comes."""
     import signal
 
-    return threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+    here = threading.current_thread() is threading.main_thread()
+    return isinstance(error, KeyboardInterrupt) and here and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
 
 
 def _message(error: BaseException) -> str:

@@ -150,6 +150,23 @@ def test_one_that_cannot_be_done_costs_itself_alone(some, unhurried):
     assert found[1].reason == "squares: ValueError: -2 is negative"
 
 
+def give_up(shapes):
+    raise SystemExit(3)
+
+
+ODD = {"too few": lambda shapes: shapes[:-1], "too many": lambda shapes: [*shapes, 1], "none": lambda _: None, "gives up": give_up}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+def test_a_kind_that_is_wrong_about_several_costs_nothing(some, unhurried, monkeypatch, odd):
+    """The group is done one by one, here and in the thread; both go on."""
+    right = Squares.reduce_many
+    monkeypatch.setattr(Squares, "reduce_many", lambda kind, snapshots: odd(right(kind, snapshots)))
+    for each in [*numbers(Squares(), range(3)), *numbers(Squares(), [3], nbytes=11), *numbers(Squares(), range(4, 7))]:
+        some.submit(each)
+    assert collect(some, 7)[1] == [value**2 for value in range(7)]
+
+
 def test_the_thread_does_small_ones_together_too(some):
     """Behind a large one that it is busy with."""
     kind, go_on = Squares(), threading.Event()
