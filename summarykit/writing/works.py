@@ -63,9 +63,16 @@ class Works:
             self.executor.settle()
 
     def _deliver(self, outcomes: list[Outcome]) -> None:
-        if self._delivery is None:
-            self._delivery = imported("summarykit.writing.delivery").Delivery(self._options, self.output, self.lineage, self._stats)
-        self._delivery.outcomes(outcomes)
+        try:
+            self._delivery = self._delivery or self._new_delivery()
+        except Exception as error:  # noqa: BLE001  as where there are too many open files: tried again with the next ones
+            self._stats.drop(type(error).__name__, len(outcomes), str(error))
+        else:
+            self._delivery.outcomes(outcomes)
+
+    def _new_delivery(self) -> Delivery:
+        found: Delivery = imported("summarykit.writing.delivery").Delivery(self._options, self.output, self.lineage, self._stats)
+        return found
 
     def in_work(self) -> int:
         """Number of values that are worked on."""

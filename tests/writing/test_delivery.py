@@ -26,3 +26,24 @@ def test_a_picture_loads_nothing_that_only_other_values_need(run_script, tmp_pat
     assert written == 1
     assert "summarykit.kinds.png" in loaded
     assert FOR_OTHERS & set(loaded) == set()
+
+
+MISSING = """
+import json, sys
+from summarykit import SummaryRecord
+name = "summarykit.writing.delivery"
+sys.modules[name] = None    # as where a library is exchanged, or there are too many open files, just then
+with SummaryRecord(sys.argv[1]) as record:
+    for step in range(4):
+        record.add_value("tensor", "a", [1.0, step])
+        record.record(step)
+        record.flush()
+        if step == 2:
+            del sys.modules[name]
+print(json.dumps(record.stats()))
+"""
+
+
+def test_what_cannot_be_delivered_is_counted_and_tried_again_with_the_next_value(run_script, tmp_path):
+    stats = json.loads(run_script(MISSING, tmp_path).expect_success().stdout)
+    assert (stats["dropped"], stats["written"], stats["waiting"]) == ({"ModuleNotFoundError": 3}, 1, 0)
