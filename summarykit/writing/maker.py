@@ -17,7 +17,7 @@ from summarykit.formats.names import Stem, next_stamp, parse
 from summarykit.formats.origin import Origin
 from summarykit.writing.file import RecordFile
 from summarykit.writing.options import WriterOptions
-from summarykit.writing.resumption import Resumption, alone
+from summarykit.writing.resumption import alone
 from summarykit.writing.tails import cut_torn_tails
 
 TAIL_SECS = 2.0
@@ -52,8 +52,7 @@ class FileMaker:
         Raises:
             OSError: they cannot be made.
         """
-        resume = None if self._segment else self._options.resume
-        files = self._make() if resume is None else self._begin(resume)
+        files = self._make() if self._segment or self._options.resume is None else self._begin()
         self._segment += 1
         return files
 
@@ -62,11 +61,9 @@ class FileMaker:
         if self._tails is not None:
             self._tails.join(TAIL_SECS)
 
-    def _begin(self, resume: Resumption) -> list[RecordFile]:
+    def _begin(self) -> list[RecordFile]:
         """The first files of a run that is continued; until they tell what they are, others wait."""
-        directory = self._options.directory
-        with alone(directory):
-            self._begins = resume.begins(directory, self._names_there())
+        with alone(self._options.directory):
             files = self._make()
             with suppress(OSError):    # what cannot be written now stays in hand
                 for file in files:
@@ -81,6 +78,8 @@ class FileMaker:
             files = self._create(stem)
             if not files:
                 self._counter = next(_counter)    # where the stamp can rise no more, this makes the next name another one
+        if not self._segment and self._options.resume is not None:
+            self._begins = self._options.resume.begins(self._options.directory, names)
         for file, layout in zip(files, self._formats, strict=True):
             file.add(chunk([[framing.frame(payload)] for payload in layout.opening(self.origin(), wall_time)]))
         if not self._segment and any(map(parse, names)):

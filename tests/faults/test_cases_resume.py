@@ -8,7 +8,8 @@ import pytest
 from testkit import events
 
 from summarykit import Run, SummaryRecord, SummaryWriter
-from summarykit.writing import file
+from summarykit.writing import file, maker
+from summarykit.writing.resumption import Resumption
 
 
 def record_run(directory, steps, value, tag="loss", **options):
@@ -98,6 +99,30 @@ def test_a_resumed_run_that_cannot_begin_at_first_begins_later(tmp_path, monkeyp
     starts = [events.purges(path) for path in events.files(tmp_path, "tensorboard")]
     assert starts == [[events.LAST_STEP], [events.LAST_STEP, 30]]
     assert resolved(tmp_path) == [(step, 1.0) for step in range(30)] + [(30, 2.0), (31, 3.0)]
+
+
+def test_while_no_file_can_be_made_nobody_looks_again_and_again_who_has_begun(tmp_path, monkeypatch):
+    """There may be thousands of files to look into."""
+
+    def refused(path):
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    looks = []
+    begins = Resumption.begins
+    monkeypatch.setattr(Resumption, "begins", lambda self, *where: looks.append(where) or begins(self, *where))
+    record_run(tmp_path, range(10), 1.0)
+    with SummaryRecord(tmp_path, resume=5) as record:
+        with monkeypatch.context() as patch:
+            patch.setattr(maker, "RecordFile", refused)
+            for step in (5, 6):
+                record.add_value("scalar", "loss", 2.0)
+                record.record(step)
+                record.flush()
+        assert not looks
+        record.add_value("scalar", "loss", 3.0)
+        record.record(7)
+    assert len(looks) == 1
+    assert resolved(tmp_path) == [(step, 1.0) for step in range(5)] + [(7, 3.0)]
 
 
 def test_rs1_a_run_that_is_resumed_and_tells_its_lineage_before_its_first_value(tmp_path):
