@@ -261,8 +261,8 @@ class Fence:
         if not self._hooked and "torch.optim.optimizer" in sys.modules:
             self._hooked = True
             register = getattr(sys.modules["torch.optim.optimizer"], "register_optimizer_step_pre_hook", None)
-            if register is not None:
-                register(self._before_step)
+            if register is not None:    # a compiled step would have the copies compiled, too
+                register(sys.modules["torch"]._disable_dynamo(lambda *given: self._before_step(*given)))
 
     def before_update(self, optimizer: Any, count: int, parameters: Iterable[Any]) -> None:
         """The parameters of an optimizer are about to change: make all copies that wait; those to come of these tensors may wait for this.

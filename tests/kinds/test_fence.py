@@ -201,6 +201,28 @@ def test_a_closure_may_take_arguments_and_its_exception_ends_it_behind_the_copie
     assert held[0].settled
 
 
+def test_a_compiled_step_is_a_fence_that_is_not_compiled():
+    graphs = []
+
+    def backend(graph, example):
+        graphs.append(graph)
+        return graph.forward
+
+    parameter, _ = trained()
+    optimizer = torch.optim.SGD([parameter], lr=1.0)
+    parameter.grad = torch.ones(SHAPE)
+    step = torch.compile(optimizer.step, backend=backend)
+    step()
+    compiled = len(graphs)
+    before = parameter.detach().numpy().copy()
+    fenced = FENCE.hold(parameter)
+    step()
+    assert fenced.settled
+    assert not np.array_equal(parameter.detach().numpy(), before)
+    np.testing.assert_array_equal(fenced.get().data, before)
+    assert len(graphs) == compiled > 0
+
+
 def test_what_is_no_optimizer_of_pytorch_may_tell_of_its_updates():
     class Optimizer:
         """Has no hooks."""
