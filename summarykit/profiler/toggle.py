@@ -54,6 +54,10 @@ class Toggle(Callback):
                 self.report = self.profiler.analyse()
                 logger.info("%s: %s", type(self).__name__, self.report)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy is in no training, and has no window open: its profiler has none."""
+        return {**vars(self), "_depth": 0, "_mine": False}
+
     def _open_for(self, first: int, last: int) -> None:
         """Open a window where one of these steps (or epochs) is in a range."""
         for start, stop in self.ranges:

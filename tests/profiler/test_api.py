@@ -253,3 +253,15 @@ def test_fk3_a_copy_records_windows_of_its_own(tmp_path):
         profiler.step()
     assert read(profiler).tables["steps"]["step"].size == read(copy).tables["steps"]["step"].size == 1
     assert profiler.paths != copy.paths
+
+
+def test_fk3_a_copy_of_a_callback_that_was_made_during_a_training_is_in_none(tmp_path):
+    callback = StopAtStep(1, 3, profiler=make(tmp_path))
+    with Loop(train_dataset=range(5), callbacks=callback) as loop:
+        copies = [pickle.dumps(callback) for _ in loop.steps()]
+    for each in copies:
+        copy = pickle.loads(each)
+        with Loop(train_dataset=range(5), callbacks=copy) as loop:
+            for _ in loop.steps():
+                pass
+        assert read(copy.profiler).tables["steps"]["step"].tolist() == [1, 2, 3]
