@@ -22,14 +22,17 @@ T = TypeVar("T", bound="Immutable")
 def _as_dataclass(cls: Any) -> Any:
     """A dataclass of the same fields."""
     from dataclasses import MISSING, field, make_dataclass
+    from inspect import signature
 
     fresh, plain = cls._fresh, cls._defaults
     given = [field(default_factory=dict) if name in fresh else field(default=plain.get(name, MISSING)) for name in cls._types]
-    return make_dataclass(cls.__name__, zip(cls._types, cls._types.values(), given, strict=True), frozen=True)
+    made: Any = make_dataclass(cls.__name__, zip(cls._types, cls._types.values(), given, strict=True), frozen=True)
+    made.__signature__ = signature(made)
+    return made
 
 
 class _OfDataclass:
-    """Made when somebody asks: ``dataclasses`` and ``pprint`` take these classes, too, and ``@dataclass(frozen=True)`` may extend them."""
+    """Made when somebody asks: ``dataclasses``, ``pprint``, ``help`` know these classes, ``@dataclass(frozen=True)`` may extend them."""
 
     def __set_name__(self, _: object, name: str) -> None:
         self._name = name
@@ -48,6 +51,7 @@ class Immutable:
     __match_args__: tuple[str, ...] = ()
     __dataclass_fields__ = _OfDataclass()
     __dataclass_params__ = _OfDataclass()
+    __signature__ = _OfDataclass()
     _types: Mapping[str, Any] = {}
     _defaults: Mapping[str, Any] = {}
     _fresh: tuple[str, ...] = ()

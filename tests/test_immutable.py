@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import pickle
 import pprint
 import sys
@@ -113,6 +114,11 @@ def test_dataclasses_takes_it_for_one_of_its_own():
     assert fields["x"].default is dataclasses.MISSING
     assert (fields["y"].default, fields["notes"].default_factory, fields["z"].default) == (0.5, dict, 3)
     assert dataclasses.replace(Histogram(np.arange(2.0), np.array([3])), nan=2).count == 5
+
+
+def test_its_signature_is_that_of_a_dataclass():
+    assert str(inspect.signature(Place)) == str(inspect.signature(Model))
+    assert list(inspect.signature(Point).parameters) == ["kind", "tag", "step", "wall_time", "value"]
 
 
 def test_a_dataclass_may_extend_it():
