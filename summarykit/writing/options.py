@@ -8,7 +8,7 @@ from typing import Any
 
 from summarykit.formats import FORMATS, names
 from summarykit.immutable import Immutable
-from summarykit.local import refuse_url
+from summarykit.local import path_text, refuse_url
 from summarykit.writing.resumption import Resumption
 
 ON_FULL = ("block", "drop")
@@ -79,11 +79,7 @@ def check_directory(argument: str, value: str | os.PathLike[str]) -> str:
         TypeError: neither a str nor a path.
         ValueError: blank, or a URL (a `RemotePathError`).
     """
-    if not isinstance(value, (str, os.PathLike)):
-        raise TypeError(f"{argument} must be a str or a path, got {value!r}")
-    text = os.fspath(value)
-    if not isinstance(text, str) or not text.strip() or "\0" in text:
-        raise ValueError(f"{argument} {text!r} is not a directory's name")
+    text = path_text(argument, value)
     refuse_url(argument, text)
     return os.path.abspath(os.path.expanduser(text))
 
