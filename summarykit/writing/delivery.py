@@ -57,7 +57,12 @@ class Delivery:
 
     def records(self, rows: Sequence[Records]) -> None:
         """Write values that are records already, all of them in the same formats."""
-        self._output.write(chunks(rows), len(rows))
+        try:
+            ready = chunks(rows)
+        except Exception as error:  # noqa: BLE001  such as a MemoryError: it costs these values alone
+            self._stats.drop(type(error).__name__, len(rows), str(error))
+        else:
+            self._output.write(ready, len(rows))
 
     def point(self, point: Point) -> None:
         """Lay out and write one value."""

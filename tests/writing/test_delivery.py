@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 
+from summarykit import Run, SummaryRecord
+from summarykit.writing import delivery
+
 PICTURE = """
 import json, sys
 import numpy as np
@@ -47,3 +50,16 @@ print(json.dumps(record.stats()))
 def test_what_cannot_be_delivered_is_counted_and_tried_again_with_the_next_value(run_script, tmp_path):
     stats = json.loads(run_script(MISSING, tmp_path).expect_success().stdout)
     assert (stats["dropped"], stats["written"], stats["waiting"]) == ({"ModuleNotFoundError": 3}, 1, 0)
+
+
+def test_small_records_that_cannot_be_joined_are_counted(tmp_path, monkeypatch):
+    with SummaryRecord(tmp_path) as record:
+        for step in range(3):
+            record.add_value("tensor", "a", [1.0, step])
+            record.record(step)
+            with monkeypatch.context() as patch:
+                if step == 1:
+                    patch.setattr(delivery, "chunks", lambda _: (_ for _ in ()).throw(MemoryError("no room")))
+                assert record.flush()
+    assert record.stats()["dropped"] == {"MemoryError": 1}
+    assert Run(tmp_path).tensors("a").step.tolist() == [0, 2]
