@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from summarykit.kinds.uncompiled import uncompiled
 from summarykit.notices import Notices
 
 
@@ -23,7 +24,7 @@ class UpdateHook:
         self.disarm()
         optimizer = getattr(optimizer, "optimizer", optimizer)    # Accelerate's wraps PyTorch's, and calls no hooks of its own
         if callable(register := getattr(optimizer, "register_step_post_hook", None)):
-            self._handle = register(self._call)
+            self._handle = register(uncompiled(self._call))
 
     def disarm(self) -> bool:
         """No longer; True where it was called since it was armed."""

@@ -25,6 +25,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from summarykit.collectors import SummaryCollector
 from summarykit.integrations.driver import Driver
+from summarykit.kinds.uncompiled import uncompiled
 from summarykit.training.callback import Callback
 
 __all__ = ["SummaryCollector", "Watch", "watch"]
@@ -73,7 +74,7 @@ class Watch:
         self._driver.train_begin(initial_step=initial_step, framework="torch", **fields)
         self._open = [
             model.register_forward_pre_hook(Hook(self._forward), with_kwargs=True),
-            register_optimizer_step_post_hook(self._after_update),
+            register_optimizer_step_post_hook(uncompiled(self._after_update)),
         ]
         if loss is not None:
             self._open.append(loss.register_forward_hook(Hook(self._loss)))

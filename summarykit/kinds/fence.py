@@ -27,6 +27,7 @@ from typing import Any, Protocol
 from summarykit.errors import RefusedValueError
 from summarykit.kinds.arrays import Later, Typed, freeze
 from summarykit.kinds.memory import NOBODY, Lending
+from summarykit.kinds.uncompiled import uncompiled
 
 CHANGED = (
     "the parameter changed before the next optimizer step, while its copy was to be made: those to come are copied in the call, as with "
@@ -261,8 +262,8 @@ class Fence:
         if not self._hooked and "torch.optim.optimizer" in sys.modules:
             self._hooked = True
             register = getattr(sys.modules["torch.optim.optimizer"], "register_optimizer_step_pre_hook", None)
-            if register is not None:    # a compiled step would have the copies compiled, too
-                register(sys.modules["torch"]._disable_dynamo(lambda *given: self._before_step(*given)))
+            if register is not None:
+                register(uncompiled(self._before_step))
 
     def before_update(self, optimizer: Any, count: int, parameters: Iterable[Any]) -> None:
         """The parameters of an optimizer are about to change: make all copies that wait; those to come of these tensors may wait for this.

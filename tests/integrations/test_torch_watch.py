@@ -205,6 +205,22 @@ def test_a_compiled_model_is_compiled_once(compiled):
     assert isinstance(journal.fields["network"], torch.nn.Sequential)
 
 
+def test_a_compiled_step_is_compiled_without_what_records_it(tmp_path):
+    model, optimizer, criterion, data = training()
+    graphs = []
+    step = torch.compile(optimizer.step, backend=lambda graph, _: graphs.append(graph) or graph.forward)
+    train(model, optimizer, criterion, data[:1])
+    step()
+    compiled = len(graphs)
+    with watch(model, optimizer, SummaryCollector(tmp_path, 2)):
+        for inputs, targets in data:
+            optimizer.zero_grad()
+            criterion(model(inputs), targets).backward()
+            step()
+    assert len(graphs) - compiled <= 1    # other hooks, another graph
+    assert steps(tmp_path, "scalar", "gradient_norm") == [1, 2, 4, 6]
+
+
 @pytest.mark.parametrize("wrong", [{"model": "net"}, {"model": len}, {"loss": 3}, {"loss": torch.nn.functional.mse_loss}], ids=str)
 def test_what_is_no_module_is_refused_before_anything_has_begun(wrong):
     journal = Journal()
