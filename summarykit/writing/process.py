@@ -81,9 +81,9 @@ class ProcessExecutor:
             self._crew.settle(self.completed)
 
     def allocate(self, nbytes: int) -> Array | None:
-        """Memory that the workers read, while there are some."""
+        """Memory that the workers read, once there is one: what the thread has would lie there before older values, and keep it full."""
         crew = self._crew
-        return crew.rings.allocate(nbytes) if crew else None
+        return crew.rings.allocate(nbytes) if crew and crew.arrivals else None
 
     def close(self) -> None:
         """End the thread and the workers."""

@@ -23,6 +23,7 @@ from summarykit.formats import FORMATS
 from summarykit.kinds import KINDS
 from summarykit.kinds.memory import Lending
 from summarykit.writing import hired, process, rings, vacancies
+from summarykit.writing.crew import Crew
 from summarykit.writing.executor import perform
 from summarykit.writing.job import Job, Task
 from summarykit.writing.options import WriterOptions
@@ -129,6 +130,17 @@ def test_outcomes_are_those_of_a_thread(bench):
         some.put("histogram", array, step)
     expect(some, "histogram", arrays)
     assert all(outcome.records for outcome in some.outcomes), "some were not done by the worker"
+
+
+def test_nothing_is_lent_before_there_is_a_worker(bench, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(Crew, "_hire", lambda _: None)
+        some = bench().put("histogram", [1.0, 2.0])
+        some.collect(1)
+        wait_for(lambda: some.executor.outcomes() == [] and some.crew is not None and len(some.crew.rings) and not some.crew.rings.cold)
+        assert some.executor.allocate(1000) is None
+    wait_for(lambda: some.crew.arrivals)
+    assert some.executor.allocate(1000) is not None
 
 
 def test_two_workers_share_the_work_and_the_order_stays(bench):
