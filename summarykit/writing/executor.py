@@ -11,7 +11,6 @@ from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import NamedTuple, Protocol
 
-from summarykit.kinds.kind import Kind
 from summarykit.shapes import Array, Point, Shape
 from summarykit.writing.job import Task, is_light, is_small
 from summarykit.writing.records import Records
@@ -77,33 +76,32 @@ def perform(task: Task) -> Outcome:
     """Do one task. Whatever goes wrong costs that value alone."""
     job = task.job
     try:
-        shape = job.kind.reduce(job.snapshot)
+        return _done(task, job.kind.reduce(job.snapshot))
     except BaseException as error:  # a kind may be anybody's code
         if _is_for_us(error):
             raise
-        return Outcome(task, None, f"{job.kind.name}: {type(error).__name__}: {_message(error)}")
-    return _done(task, shape)
+        name = getattr(job.kind, "name", type(job.kind).__name__)
+        return Outcome(task, None, f"{name}: {type(error).__name__}: {_message(error)}")
 
 
 def perform_all(tasks: Sequence[Task]) -> list[Outcome]:
     """Do several; at one go those of one kind, step and time that says how, by a method ``reduce_many``."""
     found: list[Outcome] = []
-    for (kind, _, _), alike in groupby(tasks, lambda task: (task.job.kind, task.step, task.wall_time)):
-        found += _together(kind, list(alike))
+    for _, alike in groupby(tasks, lambda task: (id(task.job.kind), task.step, task.wall_time)):
+        found += _together(list(alike))
     return found
 
 
-def _together(kind: Kind, tasks: list[Task]) -> list[Outcome]:
-    reduce_many = getattr(kind, "reduce_many", None) if len(tasks) > 1 else None
-    if reduce_many is None:
-        return [*map(perform, tasks)]
+def _together(tasks: list[Task]) -> list[Outcome]:
     try:
-        shapes = reduce_many([task.job.snapshot for task in tasks])
-        return [_done(task, shape) for task, shape in zip(tasks, shapes, strict=True)]
+        reduce_many = getattr(tasks[0].job.kind, "reduce_many", None)
+        if reduce_many is not None and len(tasks) > 1:
+            shapes = reduce_many([task.job.snapshot for task in tasks])
+            return [_done(task, shape) for task, shape in zip(tasks, shapes, strict=True)]
     except BaseException as error:  # one by one it will be seen which of them it was
         if _is_for_us(error):
             raise
-        return [*map(perform, tasks)]
+    return [*map(perform, tasks)]
 
 
 def _done(task: Task, shape: Shape) -> Outcome:

@@ -150,6 +150,37 @@ def test_one_that_cannot_be_done_costs_itself_alone(some, unhurried):
     assert found[1].reason == "squares: ValueError: -2 is negative"
 
 
+class Nameless:
+    """What is registered need not be as it should."""
+
+    small = 10
+
+    def reduce(self, snapshot):
+        return snapshot
+
+
+class Broken(Nameless):
+    name = "broken"
+
+    @property
+    def reduce_many(self):
+        raise RuntimeError("not yet")
+
+    def __eq__(self, other):
+        raise RuntimeError("not comparable")
+
+    __hash__ = None
+
+
+def test_whatever_is_wrong_with_a_kind_costs_its_own_values_at_most(some, unhurried):
+    for kind in (Nameless(), Broken(), Squares()):
+        for each in numbers(kind, range(2, 4)):
+            some.submit(each)
+    found = some.outcomes()
+    assert [outcome.point and outcome.point.value for outcome in found] == [None, None, 2, 3, 4, 9]
+    assert found[0].reason == "Nameless: AttributeError: 'Nameless' object has no attribute 'name'"
+
+
 def give_up(shapes):
     raise SystemExit(3)
 
