@@ -10,7 +10,7 @@ import pytest
 from summarykit.collectors import SummaryCollector, throughput
 from summarykit.collectors.throughput import batch_size
 from summarykit.integrations.driver import Driver
-from summarykit.training import CallbackList, Loop, RunContext, phase
+from summarykit.training import CallbackList, Loop, RunContext, training
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def clock(monkeypatch):
     """A clock that only the test moves, for the part and for the loop."""
     now = types.SimpleNamespace(seconds=100.0)
     monkeypatch.setattr(throughput.time, "perf_counter", lambda: now.seconds)
-    monkeypatch.setattr(phase, "perf_counter", lambda: now.seconds)
+    monkeypatch.setattr(training, "perf_counter", lambda: now.seconds)
     return now
 
 
