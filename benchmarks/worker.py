@@ -5,6 +5,11 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+import time
+
+SETTLE_SECS = 0.2
+"""Between the imports, which are rows of their own, and the clock: threads that NumPy's OpenBLAS starts spin for a tenth of a second, on a
+processor that what is measured would have."""
 
 sys.path.append(sys.path.pop(0))    # this folder last: its file names must hide nobody's module
 
@@ -13,7 +18,9 @@ def main() -> None:
     """Load the contestant and let the workload measure it."""
     workload, contestant, directory, parameters = sys.argv[1:]
     module = importlib.import_module(f"contestants.{contestant}")
-    figures = importlib.import_module(workload).measure(module, directory, **json.loads(parameters))
+    measure = importlib.import_module(workload).measure
+    time.sleep(SETTLE_SECS)
+    figures = measure(module, directory, **json.loads(parameters))
     print(f"\n{json.dumps(figures)}", flush=True)
 
 
