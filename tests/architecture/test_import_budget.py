@@ -103,9 +103,11 @@ def test_the_start_method_stays_free(run_script):
     run_script(START_METHOD).expect_success()
 
 
-def test_import_takes_at_most_60_ms_of_processor_time_over_numpy(run_script):
-    run_script(COST)  # compiles the bytecode
-    costs = [float(run_script(COST).expect_success().stdout) for _ in range(5)]
+def test_import_takes_at_most_60_ms_of_processor_time_over_numpy(run_script, tmp_path):
+    """Of bytecode that is compiled, as after an installation: in a fresh clone, or where none may be written, there is none."""
+    compiled = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path)}
+    run_script(COST, env=compiled)
+    costs = [float(run_script(COST, env=compiled).expect_success().stdout) for _ in range(5)]
     assert min(costs) <= 0.060, f"median {median(costs):.3f} s"
 
 
