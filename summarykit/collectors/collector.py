@@ -123,7 +123,7 @@ class SummaryCollector(Callback):
         check_directory("summary_dir", summary_dir)
         check_choice("ranks", ranks, RANKS)
         if rank is not None:
-            check_integer("rank", rank, 0)
+            rank = check_integer("rank", rank, 0)
         self._part_types = self.part_types()
         self._settings = Settings(
             collect_freq=positive("collect_freq", collect_freq),

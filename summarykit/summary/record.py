@@ -123,9 +123,9 @@ class SummaryRecord(Recorder):
             ValueError: an argument out of range; the message names it and what is allowed.
             OSError: the directory cannot be made or written to.
         """
-        check_integer("num_process", num_process, 0)
+        num_process = check_integer("num_process", num_process, 0)
         directory = check_directory("log_dir", log_dir)
-        check_integer("rank", rank, 0)
+        rank = check_integer("rank", rank, 0)
         options = WriterOptions(
             directory=os.path.join(directory, f"rank_{rank}") if rank else directory,
             prefix=file_prefix,

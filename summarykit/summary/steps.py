@@ -17,11 +17,7 @@ def resumption(argument: str, resume: Any) -> Resumption | None:
     """
     if resume is None or isinstance(resume, Resumption):
         return resume
-    step = whole(resume)
-    if step is None:
-        raise TypeError(f"{argument} must be an int, got {resume!r}")
-    check_integer(argument, step, -(2**63))
-    return Resumption(step)
+    return Resumption(check_integer(argument, resume, -(2**63)))
 
 
 def integer(step: Any) -> int:

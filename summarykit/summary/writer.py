@@ -96,7 +96,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         """
         check_choice("add_scalars_as", add_scalars_as, CURVES)
         check_seconds("flush_secs", flush_secs)
-        check_integer("rank", rank, 0)
+        rank = check_integer("rank", rank, 0)
         check_affix("filename_suffix", filename_suffix or "")
         chosen = path_text("log_dir", log_dir or logdir or default_directory(comment or ""))
         self.log_dir = _directory(chosen, rank)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
 import pytest
 
+from summarykit import Run
 from summarykit.summary import SummaryRecord
 
 WRONG = [
@@ -56,3 +58,12 @@ def test_a_directory_below_a_file_is_refused_with_its_path(tmp_path):
 def test_nothing_is_created_but_the_directory(tmp_path, no_leftovers):
     SummaryRecord(tmp_path / "a" / "b").close()
     assert os.listdir(tmp_path / "a" / "b") == []
+
+
+def test_integers_of_numpy_are_integers(tmp_path):
+    given = {name: np.int64(value) for name, value in {"num_process": 0, "max_file_size": 10_000, "resume": 3, "rank": 2}.items()}
+    with SummaryRecord(tmp_path, **given) as record:
+        record.add_value("scalar", "loss", 1.0)
+        record.record(np.int64(3))
+    assert record.log_dir == str(tmp_path / "rank_2")
+    assert Run(record.log_dir).scalars("loss").step.tolist() == [3]
