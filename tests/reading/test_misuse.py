@@ -27,21 +27,16 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("path", [None, 3, b"run", ["run"]], ids=repr)
-@pytest.mark.parametrize("argument", PLACES)
-def test_what_is_no_path(argument: str, path: Any, directory: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(directory)
-    for call in PLACES[argument]:
-        with pytest.raises(TypeError, match=f"{argument} must be a str or a path, got"):
-            call(path)
+NO_PATHS = [(path, TypeError, "must be a str or a path, got") for path in (None, 3, b"run", ["run"])]
+NO_NAMES = [(path, ValueError, ".* is not a path") for path in ("", " ", "a\0b")]
 
 
-@pytest.mark.parametrize("path", ["", " ", "a\0b"], ids=repr)
+@pytest.mark.parametrize(("path", "error", "message"), [*NO_PATHS, *NO_NAMES], ids=repr)
 @pytest.mark.parametrize("argument", PLACES)
-def test_what_is_no_name(argument: str, path: str, directory: Path, monkeypatch: pytest.MonkeyPatch):
+def test_what_is_no_path(argument: str, path: Any, error: type[Exception], message: str, directory: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(directory)
     for call in PLACES[argument]:
-        with pytest.raises(ValueError, match=f"{argument} .* is not a path"):
+        with pytest.raises(error, match=f"{argument} {message}"):
             call(path)
 
 
