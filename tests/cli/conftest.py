@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from testkit import building
+from testkit.browser import find_browser
 from testkit.commands import Answer
 
 from summarykit import SummaryRecord
@@ -27,6 +28,12 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Answer]:
         return Answer(code, *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture(scope="session")
+def browser() -> str:
+    """A browser's path; the test is skipped where none is installed."""
+    return find_browser() or pytest.skip("no browser is installed")
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from testkit import surfaces
+from testkit.browser import ask
 from testkit.commands import strict_json
 
 from summarykit import SummaryLandscape, SummaryRecord
@@ -83,20 +84,14 @@ def test_ll7_losses_that_are_no_numbers_reach_the_page(cli, tmp_path):
     assert (tmp_path / "out/landscape.html").read_text().count("</script>") == 2
 
 
-def test_the_page_draws_in_a_browser(run, cli, tmp_path):
-    import shutil
-    import subprocess
-
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
-    if browser is None:
-        pytest.skip("no browser")
+def test_the_page_draws_in_a_browser(run, cli, tmp_path, browser):
     cli("landscape", run, tmp_path / "out").expect(0)
-    file = tmp_path / "out/landscape.html"
-    command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=3000", "--dump-dom", file.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=90)
-    assert done.stdout.count("<section>") == 3
-    assert "landscape_[1, 3]" in done.stdout
-    assert "Uncaught" not in done.stderr
+    drawn = """[...document.querySelectorAll("section canvas")].every(canvas => {
+      const all = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      return new Set(new Uint32Array(all.data.buffer)).size > 10;
+    })"""
+    script = 'return [document.body.textContent.includes("landscape_[1, 3]"), document.querySelectorAll("section canvas").length];'
+    assert ask(browser, tmp_path / "out/landscape.html", script, ready=drawn) == "true,3"
 
 
 def test_the_form_of_the_page_is_chosen():

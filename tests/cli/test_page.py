@@ -5,8 +5,6 @@ from __future__ import annotations
 import html.parser
 import math
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from testkit import building
+from testkit.browser import ask
 from testkit.commands import strict_json
 
 from summarykit import SummaryRecord
@@ -21,7 +20,6 @@ from summarykit.cli.page import page
 from summarykit.reading.thinning import thin
 
 HOSTILE = ["</script><script>document.title = 'broken'</script>", "<!--", "\"'&quot;", "\u2028\u2029", "@DATA@", "漢字 \x1b[0m", "<b>0</b>"]
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
 
 
 class Elements(html.parser.HTMLParser):
@@ -144,35 +142,6 @@ def test_thin_keeps_what_the_eye_sees(values, limit):
     assert np.isfinite(array[kept]).all() == np.isfinite(array).all()
 
 
-@pytest.fixture(scope="session")
-def browser() -> str:
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if not found:
-        pytest.skip("no browser is installed")
-    return found
-
-
-def in_browser(browser: str, file: Path, script: str) -> str:
-    """The page's title after a script ran in it; an error in the page becomes the title."""
-    watch = "<script>addEventListener('error', event => { document.title = 'error: ' + event.message; });</script>"
-    late = f"""<script>
-        const once = () => {{ {script} }};
-        const attempt = left => {{
-          try {{ document.title = String(once()); }} catch (error) {{    // a busy browser may not have drawn yet
-            if (!left) throw error;
-            setTimeout(attempt, 30, left - 1);
-          }}
-        }};
-        setTimeout(attempt, 200, 50);
-      </script>"""
-    text = file.read_text(encoding="ascii")
-    shown = file.with_name("shown.html")
-    shown.write_text(text.replace("<title>", f"{watch}<title>", 1).replace("</body>", f"{late}</body>"), encoding="ascii")
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,900", "--virtual-time-budget=2000", "--dump-dom"]
-    done = subprocess.run([browser, *options, f"file://{shown}"], capture_output=True, text=True, timeout=120, check=True)
-    return re.search(r"<title>(.*?)</title>", done.stdout, re.DOTALL)[1]
-
-
 def test_in_a_browser_the_curves_are_drawn(written, browser):
     script = """
         const chart = charts.find(each => each.tag === "loss"), pixels = () => {
@@ -195,7 +164,7 @@ def test_in_a_browser_the_curves_are_drawn(written, browser):
         found.push(chart.tip.textContent.includes("baseline"), chart.tip.textContent.includes("lr-2"));
         chart.plot.ondblclick(); found.push(chart.zoom);
         return found.join(" ");"""
-    seen = in_browser(browser, written, script).split()
+    seen = ask(browser, written, script, ready="charts.every(chart => !chart.stale)").split()
     assert seen[:4] == ["2", "3", "true,true,true", "true,false,true"]
     assert seen[4:7] == ["true,false,true"] * 3
     low, high = map(int, seen[7].split(","))
@@ -211,5 +180,5 @@ def test_in_a_browser_hostile_names_are_text(cli, tmp_path, browser):
     cli("show", tmp_path / "runs", "--html", tmp_path / "x.html").expect(0)
     codes = "[...each.textContent].map(char => char.codePointAt(0))"
     script = f"return JSON.stringify([...document.querySelectorAll('h2 span:first-child')].map(each => {codes}))"
-    shown = strict_json(in_browser(browser, tmp_path / "x.html", script))
+    shown = strict_json(ask(browser, tmp_path / "x.html", script))
     assert sorted("".join(map(chr, codes)) for codes in shown) == sorted(HOSTILE)
