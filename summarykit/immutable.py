@@ -31,6 +31,25 @@ def _as_dataclass(cls: Any) -> Any:
     return made
 
 
+_FRESH = object()
+_quick: set[Any] = set()
+"""Classes that have an ``__init__`` of their own: `_initializer`'s."""
+
+
+@cache
+def _initializer(cls: Any) -> Any:
+    """What a dataclass' ``__init__`` is. Made with the first object: a class of which there is none pays nothing."""
+    defaults = {**cls._defaults, **dict.fromkeys(cls._fresh, _FRESH)}
+    taken = "".join(f", {name}={name}" if name in defaults else f", {name}" for name in cls.__match_args__)
+    given = {name: f"{{}} if {name} is _FRESH else {name}" if name in cls._fresh else name for name in cls.__match_args__}
+    lines = [f"_mine[{name!r}] = {value}" for name, value in given.items()]
+    space = {**defaults, "_FRESH": _FRESH}
+    exec("\n    ".join([f"def __init__(self{taken}):", "_mine = self.__dict__", *lines, "self.__post_init__()"]), space)
+    made: Any = space["__init__"]
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
+    return made
+
+
 class _OfDataclass:
     """Made when somebody asks: ``dataclasses``, ``pprint``, ``help`` know these classes, ``@dataclass(frozen=True)`` may extend them."""
 
@@ -55,7 +74,6 @@ class Immutable:
     _types: Mapping[str, Any] = {}
     _defaults: Mapping[str, Any] = {}
     _fresh: tuple[str, ...] = ()
-    _names: frozenset[str] = frozenset()
 
     def __init_subclass__(cls, *, eq: bool = True) -> None:
         super().__init_subclass__()
@@ -63,9 +81,11 @@ class Immutable:
         cls.__match_args__ = tuple(cls._types)    # type: ignore[misc]  # mypy writes them itself
         cls._defaults = {name: getattr(cls, name) for name in cls.__match_args__ if hasattr(cls, name)}
         cls._fresh = tuple(name for name, default in cls._defaults.items() if isinstance(default, dict))
-        cls._names = frozenset(cls.__match_args__)
         if not eq:
             cls.__eq__, cls.__hash__ = object.__eq__, object.__hash__    # type: ignore[method-assign]
+        for base in _quick.intersection(cls.__mro__):
+            _quick.remove(base)
+            del base.__init__
 
     def __init__(self, *values: Any, **named: Any) -> None:
         """Take the fields in order or by name.
@@ -73,27 +93,15 @@ class Immutable:
         Raises:
             TypeError: one is missing, is given twice, or there is none of that name.
         """
-        fields, mine = self.__match_args__, self.__dict__
-        mine.update(zip(fields, values))    # noqa: B905  to say `strict` takes half as long as all of this
-        if named or len(values) != len(fields):
-            self._complete(values, named)
-        self.__post_init__()
+        cls: Any = type(self)
+        made = _initializer(cls)
+        if cls.__init__ is Immutable.__init__ and not cls.__subclasses__():    # these would inherit it
+            _quick.add(cls)
+            cls.__init__ = made
+        made(self, *values, **named)
 
     def __post_init__(self) -> None:
         """Called when the fields are set."""
-
-    def _complete(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        """Take what was given by name, and the defaults."""
-        mine = self.__dict__
-        given = {**mine, **named}
-        mine.update({**self._defaults, **{name: {} for name in self._fresh}, **given})
-        if len(given) < len(values) + len(named) or mine.keys() != self._names:
-            raise TypeError(self._misfit(values, named))
-
-    def _misfit(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> str:
-        needed = ", ".join(name for name in self.__match_args__ if name not in self._defaults)
-        got = f"{len(values)} values and {', '.join(named) or 'no names'}"
-        return f"{type(self).__name__} takes {', '.join(self.__match_args__)}, and needs {needed or 'none of them'}; got {got}"
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__}.{name} cannot be set: make another object, with dataclasses.replace")
