@@ -9,12 +9,13 @@ import sys
 
 import pytest
 from testkit import events, records
+from testkit.scripts import REST
 
 from summarykit import Run, SummaryRecord
 from summarykit.clock import Process
 from summarykit.formats.origin import Origin
 
-RECORD = """
+RECORD = REST + """
 import sys, os, time, signal
 from summarykit import SummaryRecord
 record = SummaryRecord(sys.argv[1])
@@ -24,7 +25,7 @@ for step in range(int(sys.argv[2])):
 
 
 def test_cr1_sigkill_costs_nothing_that_is_half_a_second_old(run_script, tmp_path):
-    done = run_script(RECORD + "time.sleep(0.5); os.kill(os.getpid(), signal.SIGKILL)", tmp_path, 1000, timeout=90)
+    done = run_script(RECORD + "rest(0.5); os.kill(os.getpid(), signal.SIGKILL)", tmp_path, 1000, timeout=90)
     assert done.returncode == -9
     assert events.both(tmp_path) == [(step, float(step)) for step in range(1000)]
     done.expect_nothing_left()

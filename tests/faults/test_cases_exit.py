@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from testkit import events
+from testkit.scripts import REST
 
-RECORD = """
+RECORD = REST + """
 import sys, os, time, atexit, threading, signal
 from summarykit import SummaryRecord
 
@@ -35,8 +36,11 @@ ENDINGS = {
     "sys.exit(0)": ("record = SummaryRecord(sys.argv[1]); fill(record); sys.exit(0)", 0),
     "sys.exit(7) in with": ("with SummaryRecord(sys.argv[1]) as record:\n    fill(record); sys.exit(7)", 7),
     "KeyboardInterrupt": ("record = SummaryRecord(sys.argv[1]); fill(record); raise KeyboardInterrupt", -2),
+    "KeyboardInterrupt, and all is written at the end": (
+        "record = SummaryRecord(sys.argv[1], flush_secs=60); fill(record); raise KeyboardInterrupt", -2
+    ),
     "close, twice": ("record = SummaryRecord(sys.argv[1]); fill(record); record.close(); record.close(); record.flush()", 0),
-    "without atexit, after the flush interval": ("record = SummaryRecord(sys.argv[1]); fill(record); time.sleep(0.3); os._exit(3)", 3),
+    "without atexit, after the flush interval": ("record = SummaryRecord(sys.argv[1]); fill(record); rest(0.3); os._exit(3)", 3),
     "killed by itself, after a flush": ("record = SummaryRecord(sys.argv[1]); fill(record); record.flush(); os.kill(os.getpid(), 9)", -9),
 }
 
@@ -108,7 +112,7 @@ def handler(number, frame):
     os._exit(5)
 signal.signal(signal.SIGTERM, handler)
 record = SummaryRecord(sys.argv[1]); fill(record)
-time.sleep(0.3)
+rest(0.3)
 print("ready", flush=True)
 while True:    # one long sleep would not see a signal that comes just before it
     time.sleep(0.01)
@@ -116,7 +120,7 @@ while True:    # one long sleep would not see a signal that comes just before it
     _, process = start_script(RECORD + code, tmp_path)
     assert process.stdout.readline() == "ready\n"
     process.terminate()
-    assert process.wait(10) == 5
+    assert process.wait(90) == 5
     assert process.stdout.read() == "handled\n"
     assert events.both(tmp_path) == [(step, float(step)) for step in range(500)]
 
@@ -180,14 +184,20 @@ fill(record, 500, 600)
 def test_keyboard_interrupt_in_flush_or_close(call, run_script, tmp_path):
     """Ctrl-C comes while the call waits for a slow disk: it reaches the user, and the data reach the file."""
     code = f"""
+def inside(frame):
+    return frame is not None and (frame.f_code.co_name == {call!r} or inside(frame.f_back))
 
 def slow(fd, data):
-    time.sleep(0.5)
+    if not struck:
+        while not inside(sys._current_frames()[threading.main_thread().ident]): time.sleep(0.001)
+        struck.append(True)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+    time.sleep(0.2)
     return os.write(fd, data)
+struck = []
 replace_write(slow)
 record = SummaryRecord(sys.argv[1]); fill(record)
 try:
-    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     record.{call}()
 except KeyboardInterrupt:
     print("interrupted")

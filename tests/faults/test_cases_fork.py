@@ -6,10 +6,11 @@ from collections import Counter
 
 import pytest
 from testkit import events, records
+from testkit.scripts import REST
 
 from summarykit import Run
 
-START = """
+START = REST + """
 import sys, os, time, threading, signal, pickle, warnings
 warnings.simplefilter("ignore", DeprecationWarning)    # Python 3.12 says it of every fork beside a thread
 from summarykit import SummaryRecord, SummaryWriter
@@ -22,7 +23,7 @@ def fill(record, tag, count, start=0):
 def child(work):
     pid = os.fork()
     if pid == 0:
-        signal.alarm(20)
+        signal.alarm(80)
         code = 1
         try:
             work()
@@ -108,7 +109,7 @@ def test_a_child_that_ends_without_any_handler(run_script, tmp_path):
     code = """
 fill(record, "parent", 100)
 def work():
-    fill(record, "child", 100); time.sleep(0.3); fill(record, "late", 1)
+    fill(record, "child", 100); rest(0.3); fill(record, "late", 1)
 wait(child(work))
 fill(record, "parent", 100, start=100)
 """
@@ -276,7 +277,7 @@ processes = [context.Process(target=targets.work, args=(record, f"child{{k}}", 1
 for process in processes: process.start()
 fill(record, "parent", 10, start=10)
 for process in processes:
-    process.join(30); assert process.exitcode == 0, process.exitcode
+    process.join(80); assert process.exitcode == 0, process.exitcode
 """
     done = run_script(targets + START + code, tmp_path / "run", timeout=90).expect_success()
     assert events.by_tag(tmp_path / "run") == {"parent": series(20), "child0": series(10), "child1": series(10)}
@@ -306,7 +307,7 @@ daemon = context.Process(target=targets.work_and_leave_daemon, args=(record, "da
 with context.Pool(2) as pool:
     pool.starmap(targets.work, [(record, f"pool{k}", 10) for k in range(4)])
     pool.close(); pool.join()
-time.sleep(0.5)
+rest(0.5)
 """
     done = run_script(targets + START + code, tmp_path / "run", timeout=90).expect_success()
     for tag in ("daemon", "pool0", "pool1", "pool2", "pool3"):

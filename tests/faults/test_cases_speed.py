@@ -33,20 +33,22 @@ def hang(fd, data):
 
 
 def test_sp1_a_slow_sink_does_not_block_the_caller(run_script, tmp_path):
+    """A write takes as long as ten steps: who waited for it would wait for ever."""
     code = """
+step = 0
 def slow(fd, data):
-    time.sleep(0.02)
+    last = min(step + 10, 199)
+    while step < last: time.sleep(0.001)
+    writes.append(last)
     return os.write(fd, data)
+writes = []
 replace_write(slow)
-record = SummaryRecord(sys.argv[1])
-blocked = 0.0
+record = SummaryRecord(sys.argv[1], flush_secs=0.005)
 for step in range(200):
-    begun = time.monotonic()
     record.add_value("scalar", "loss", float(step)); assert record.record(step)
-    blocked += time.monotonic() - begun
     time.sleep(0.002)
-assert blocked < 2.0, blocked    # 4 s and more if it waited for the sink
 record.close()
+assert min(writes) < 199, "none was made meanwhile"
 assert record.stats()["written"] == 200
 """
     run_script(SLOW + code, tmp_path, timeout=90).expect_success()
@@ -111,6 +113,8 @@ def test_sp1_arrays_are_bounded_in_bytes(run_script, tmp_path):
     code = """
 import numpy as np, psutil
 from summarykit.kinds.histogram import HISTOGRAM
+from summarykit.writing import buffer
+buffer.LONGEST_WAIT = 2.0
 reduce = type(HISTOGRAM).reduce
 def hang_and_reduce(self, snapshot):
     gate.wait()
@@ -118,12 +122,10 @@ def hang_and_reduce(self, snapshot):
 type(HISTOGRAM).reduce = hang_and_reduce
 record = SummaryRecord(sys.argv[1], on_full=sys.argv[2], num_process=0)    # this is about what the thread has
 array = np.ones(4 * 2**20, np.float32)    # 16 MiB
-before, longest, accepted = psutil.Process().memory_info().rss, 0.0, 0
+before, begun, accepted = psutil.Process().memory_info().rss, time.monotonic(), 0
 for step in range(30):
-    at = time.monotonic()
     record.add_value("histogram", "h", array); record.add_value("scalar", "loss", 1.0); accepted += record.record(step)
-    longest = max(longest, time.monotonic() - at)
-assert longest < 1.5, longest
+assert time.monotonic() - begun < 20    # fourteen find no room: 28 s and more if each of them waited
 assert psutil.Process().memory_info().rss - before < 400 * 2**20
 assert accepted == 16, accepted    # 256 MiB
 record.add_value("scalar", "loss", 2.0); assert record.record(30)    # scalars alone are not held up
@@ -170,10 +172,12 @@ def test_sp5_an_idle_writer(start_script, tmp_path):
     script, process = start_script(IDLE, tmp_path)
     assert process.stdout.readline() == "idle\n"
     family = scripts.bearers(script.token)
-    before, wakes = sum(map(cpu_seconds, family)), sum(map(voluntary_switches, family))
+    begun, before, wakes = time.monotonic(), sum(map(cpu_seconds, family)), sum(map(voluntary_switches, family))
     time.sleep(4.0)
-    assert sum(map(cpu_seconds, family)) - before <= 0.02    # 0.5 % of 4 s
-    assert sum(map(voluntary_switches, family)) - wakes <= 4.0 * 10 * 1.3
+    spent, woken = sum(map(cpu_seconds, family)) - before, sum(map(voluntary_switches, family)) - wakes
+    seconds = time.monotonic() - begun
+    assert spent <= 0.005 * seconds
+    assert woken <= 10 * 1.3 * seconds
 
 
 def cpu_seconds(process: psutil.Process) -> float:
@@ -240,7 +244,7 @@ def test_fl1_after_flush_another_process_reads_all(start_script, tmp_path):
     with SummaryRecord(tmp_path, flush_secs=1.0) as record:
         record.add_value("scalar", "loss", 1.0)
         record.record(25)
-        deadline = time.monotonic() + 2.0
+        deadline = time.monotonic() + 30.0
         while (count := seen()) < 26 and time.monotonic() < deadline:
             time.sleep(0.05)
         assert count == 26, "fl2: one scalar, no further call, must be seen after the flush interval of 1 s"
@@ -252,7 +256,7 @@ def test_fl2_each_writer_keeps_its_own_interval(tmp_path):
         for record in (lazy, quick):
             record.add_value("scalar", "loss", 1.0)
             record.record(1)
-        deadline = time.monotonic() + 5.0
+        deadline = time.monotonic() + 30.0
         while not events.both(tmp_path / "quick") and time.monotonic() < deadline:
             time.sleep(0.02)
         assert events.both(tmp_path / "quick") == [(1, 1.0)]

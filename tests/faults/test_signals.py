@@ -35,7 +35,7 @@ signal.signal(signal.SIGALRM, handler)
 record.add_value("scalar", "first", 0.0); record.record(0)
 signal.setitimer(signal.ITIMER_REAL, 0.002, 0.003)
 end = time.monotonic() + 3
-while time.monotonic() < end:
+while time.monotonic() < end or calls <= 100:
     seen += 1
     record.add_value("scalar", "loop", float(seen)); assert record.record(seen)
     if seen % 50 == 0: record.add_value("histogram", "h", [float(seen)]); record.record(seen)
@@ -68,7 +68,7 @@ def handler(number, frame):
 signal.signal(signal.SIGALRM, handler)
 signal.setitimer(signal.ITIMER_REAL, 0.0013, 0.0017)
 accepted, end = [], time.monotonic() + 3
-while time.monotonic() < end:
+while time.monotonic() < end or calls <= 100:
     try:
         seen += 1
         record.add_value("scalar", "loop", float(seen))
@@ -126,7 +126,7 @@ while True:
     assert process.stdout.readline() == "ready\n"
     assert process.stdout.readline() == "now\n"
     process.terminate()
-    assert process.wait(20) == 4, process.stderr.read()
+    assert process.wait(90) == 4, process.stderr.read()
     values = [value for _, value in events.both(tmp_path, "loop")]
     assert values == list(map(float, range(1, len(values) + 1)))
     assert len(values) >= 300

@@ -17,6 +17,15 @@ import psutil
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 TOKEN = "SUMMARYKIT_TEST_TOKEN"
+REST = """
+import time
+
+def rest(seconds):
+    '''Give other threads so much time. A nap that lasts long counts as a short one: the machine did not let this process run then.'''
+    while seconds > 0:
+        begun = time.monotonic(); time.sleep(0.01)
+        seconds -= min(time.monotonic() - begun, 0.02)
+"""
 HAS_WORKERS = all(hasattr(os, name) for name in ("memfd_create", "pidfd_open", "eventfd"))
 
 
@@ -78,7 +87,7 @@ class Script:
             env=environment(self.token, **self.env),
         )
 
-    def run(self, timeout: float = 60, **popen: object) -> Finished:
+    def run(self, timeout: float = 150, **popen: object) -> Finished:
         # Files, not pipes: a descendant that holds a pipe would keep us waiting after the script itself has ended.
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
             begun = time.monotonic()
@@ -117,7 +126,7 @@ class Finished:
         assert self.returncode == 0, f"exit code {self.returncode}\n{self.stdout}\n{self.stderr}"
         return self
 
-    def expect_nothing_left(self, seconds: float = 5) -> None:
+    def expect_nothing_left(self, seconds: float = 30) -> None:
         """No descendant of the script, in whatever session, lives on after ``seconds``."""
         left = wait_until_gone(self.token, seconds)
         assert not left, f"left behind: {[(p.pid, p.cmdline()) for p in left]}"
@@ -148,7 +157,7 @@ class Baseline:
         now = self._count()
         return {what: now[what] - self._before[what] for what in now if now[what] - self._before[what]}
 
-    def expect(self, seconds: float = 5) -> None:
+    def expect(self, seconds: float = 30) -> None:
         deadline = time.monotonic() + seconds
         while (new := self.new()) and time.monotonic() < deadline:
             time.sleep(0.05)
