@@ -11,16 +11,17 @@ _DEEPEST = 32    # levels; what is deeper, or holds itself, is taken as it is
 
 def flatten(value: Any, prefix: str = "") -> dict[str, Any]:
     """Give the leaves of mappings, dataclasses, named tuples and namespaces, by their path; an empty one is a leaf itself."""
-    return dict(_leaves(value, prefix, _DEEPEST))
+    return dict(_leaves(value, prefix, ()))
 
 
-def _leaves(value: Any, path: str, levels: int) -> Iterator[tuple[str, Any]]:
-    members = members_of(value) if levels else None
+def _leaves(value: Any, path: str, above: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
+    whole = len(above) == _DEEPEST or any(value is each for each in above)
+    members = None if whole else members_of(value)
     if not members:
         yield path, value
         return
     for name, member in members.items():
-        yield from _leaves(member, f"{path}/{name}" if path else str(name), levels - 1)
+        yield from _leaves(member, f"{path}/{name}" if path else str(name), (*above, value))
 
 
 def members_of(value: Any) -> dict[Any, Any] | None:

@@ -8,8 +8,13 @@ import subprocess
 import sys
 import threading
 import time
+import uuid
+from argparse import Namespace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from summarykit.collectors import git, secrets
@@ -122,8 +127,14 @@ def test_the_rest():
 
 
 def test_no_variable_of_the_environment_is_told(monkeypatch):
-    monkeypatch.setenv("SOME_VARIABLE", "its-secret-value")
-    assert "its-secret-value" not in repr(code_version())
+    value = uuid.uuid4().hex    # the difference of a repository may hold what this file says
+    monkeypatch.setenv("SOME_VARIABLE", value)
+    assert value not in repr(code_version())
+
+
+class Login(NamedTuple):
+    user: str
+    accessToken: str
 
 
 class TestSecrets:
@@ -135,6 +146,9 @@ class TestSecrets:
             (["--max_tokens", "512"], ["--max_tokens", "512"]), (["--pad-token", "0"], ["--pad-token", "0"]),
             (["--hf_token", "--verbose"], ["--hf_token", "--verbose"]), (["--tokenizer=bert"], ["--tokenizer=bert"]),
             (["s3://id:key@bucket/x"], ["s3://***@bucket/x"]), (["--name", "hf_" + "a" * 30], ["--name", "***"]),
+            (["+token=x", "++db.password=x"], ["+token=***", "++db.password=***"]), (["--dbPassword=x"], ["--dbPassword=***"]),
+            (["-c", '{"api_key": "x", "lr": 1}'], ["-c", '{"api_key": ***, "lr": 1}']), (["-p", "lr=1,token=x"], ["-p", "lr=1,token=***"]),
+            (["-H", "Authorization: Bearer abc"], ["-H", "Authorization: ***"]),
         ],
     )  # fmt: skip
     def test_in_a_command_line(self, given, told):
@@ -143,6 +157,35 @@ class TestSecrets:
     def test_in_settings(self):
         given = {"lr": 0.1, "api_key": "x", "nested": {"db.password": "x", "tokens": 3}, "token": None, "list": [1]}
         assert secrets.settings(given) == {**given, "api_key": "***", "nested": {"db.password": "***", "tokens": 3}}
+
+    @pytest.mark.parametrize(
+        ("given", "told"),
+        [
+            (Namespace(password="x", lr=1), {"password": "***", "lr": 1}), (Login("me", "x"), {"user": "me", "accessToken": "***"}),
+            ([{"password": "x"}, (Login("me", "x"),)], [{"password": "***"}, [{"user": "me", "accessToken": "***"}]]),
+            ({1: 2, "secrets": ["x"]}, {1: 2, "secrets": "***"}), ({"token": np.ones(2)}, {"token": "***"}),
+            ("postgres://me:x@host/db", "postgres://***@host/db"), ('{"password": "x"}', '{"password": ***}'),
+            ("PGPASSWORD=x", "PGPASSWORD=***"),
+        ],
+    )  # fmt: skip
+    def test_in_settings_of_any_type(self, given, told):
+        assert secrets.settings({"a": given}) == {"a": told}
+
+    def test_hp1_of_settings_that_hold_themselves_everything_else_is_told(self):
+        root = SimpleNamespace(name="root", children=[])
+        root.children += [SimpleNamespace(name=str(number), parent=root) for number in range(9)]
+        told = [{"name": str(number), "parent": "***"} for number in range(9)]
+        assert secrets.settings({"tree": root}) == {"tree": {"name": "root", "children": told}}
+
+    def test_in_code_what_is_no_literal_stays(self):
+        code = "+token = tokenizer(text)\n+api_key: str = os.environ['KEY']\n+password = 'x'\n"
+        assert secrets.without_secrets(code) == code.replace("'x'", "***")
+
+    @pytest.mark.parametrize("text", ["a" * 200_000, "a." * 100_000, "authorization" * 15_000, "password" + " " * 200_000])
+    def test_a_long_line_takes_time_that_grows_with_its_length_alone(self, text):
+        begun = time.thread_time()
+        assert secrets.without_secrets(text) == text
+        assert time.thread_time() - begun < 20    # it was minutes, in which no other thread ran
 
 
 class TestSurvey:

@@ -80,7 +80,7 @@ def test_half_a_surrogate_pair_costs_nothing_else():
 def test_a_value_that_holds_itself_ends():
     loop = {"a": 1}
     loop["self"] = loop
-    assert any(name.endswith("/a") for name in session(loop))
+    assert session(loop)["a"] == 1
 
 
 def test_a_value_whose_text_raises_costs_itself_only():
