@@ -22,30 +22,35 @@ EVERY = 1.0
 """Seconds between two looks at that file."""
 
 _theirs: dict[signal.Signals, tuple[Any, Action]] = {}    # the handler before ours; what the system does while it is ours
-_listening: dict[signal.Signals, list[ProfileOnDemand]] = {}
+_listening: dict[Any, list[ProfileOnDemand]] = {}
 
 
 def _came(number: int, frame: FrameType | None) -> None:
-    for one in _listening.get(signal.Signals(number), ()):
+    known = signal.Signals(number)
+    for one in _listening[known]:
         one._asked = True
+    if not _listening[known]:    # the last one left in another thread
+        _give_back(known, Action(known))
+        signal.raise_signal(number)
 
 
-def _take(name: str) -> signal.Signals:
+def _take(number: Any) -> None:
     """Handle a signal from now on.
 
     Raises:
         ValueError, OSError: there is no such signal, not in this thread; or a handler is there that Python does not know.
     """
-    number = getattr(signal, name, None)
     if not isinstance(number, signal.Signals) or signal.getsignal(number) is None:
         raise ValueError("no such signal, or one that is not Python's")
     if signal.getsignal(number) is not _came:
-        before, theirs = Action(number), signal.signal(number, _came)
+        before = Action(number)
+        if before.is_handled and not callable(signal.getsignal(number)):
+            raise ValueError("other code than Python's handles it")
+        theirs = signal.signal(number, _came)
         _theirs[number] = theirs, Action(number)
-        if before.is_handled_unlike(_theirs[number][1]):
+        if before.is_handled_unlike(_theirs[number][1]):    # it came after a handler of Python's
             _give_back(number, before)
             raise ValueError("other code than Python's handles it")
-    return number
 
 
 def _give_back(number: signal.Signals, now: Action) -> None:
@@ -148,19 +153,24 @@ class ProfileOnDemand(Toggle):
     def _listen(self) -> None:
         if self.signal_name is None:
             return
+        number = getattr(signal, self.signal_name, None)
+        listening = _listening.setdefault(number, [])
+        listening.append(self)    # first: it may come at once
         try:
-            _listening.setdefault(_take(self.signal_name), []).append(self)
+            _take(number)
         except (ValueError, OSError):
+            listening.remove(self)
             what = "ProfileOnDemand: %s cannot be had in this thread or system, or is handled by other code than Python's: touch %s instead"
             logger.warning(what, self.signal_name, self.file)
 
     def _listen_no_more(self) -> None:
         """The last one that listens gives the signal back, unless somebody else took it meanwhile."""
-        for number, listening in _listening.items():
+        for number, listening in list(_listening.items()):
             if self in listening:
                 listening.remove(self)
                 if not listening:
-                    _give_back(number, Action(number))
+                    with suppress(ValueError):    # in another thread it cannot be given back: when it comes, `_came` does
+                        _give_back(number, Action(number))
 
     def _was_touched(self) -> bool:
         now = monotonic()

@@ -21,10 +21,14 @@ class Action:
         self._number = number
         self._record = _sigaction(number, None)
 
+    @property
+    def is_handled(self) -> bool:
+        """Whether code handles it: it is neither ignored nor left to the system."""
+        return int.from_bytes(self._record[:_HANDLER], sys.byteorder) > 1
+
     def is_handled_unlike(self, other: Action) -> bool:
-        """Whether code handles it (it is neither ignored nor left to the system), and other code than in ``other``."""
-        handler, others = self._record[:_HANDLER], other._record[:_HANDLER]
-        return int.from_bytes(handler, sys.byteorder) > 1 and handler != others
+        """Whether code handles it, and other code than in ``other``."""
+        return self.is_handled and self._record[:_HANDLER] != other._record[:_HANDLER]
 
     def give_back(self) -> None:
         """Make it the action again."""

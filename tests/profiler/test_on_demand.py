@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -118,9 +119,26 @@ def test_a_training_that_ends_in_another_thread_closes_its_window(profiler, thei
     thread.start()
     thread.join()
     assert not profiler.recording
-    train(ProfileOnDemand(2, profiler), {})
+    assert not caplog.records
     ask()
-    assert theirs    # the next one gives it back
+    assert len(theirs) == 1
+    ask()
+    assert len(theirs) == 2
+
+
+def test_the_next_training_gives_back_what_another_thread_could_not(profiler, theirs):
+    """Two at once: the one in the main thread ends first."""
+    first, second = ProfileOnDemand(2, profiler), ProfileOnDemand(2, Profiler(profiler.output_path / "b", start_profile=False))
+    handler = signal.getsignal(signal.SIGUSR1)
+    first.__enter__()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(second.__enter__).result()
+        ask()
+        assert second._asked
+        first.__exit__(None, None, None)
+        pool.submit(second.__exit__, None, None, None).result()
+    train(ProfileOnDemand(2, profiler), {})
+    assert signal.getsignal(signal.SIGUSR1) is handler
 
 
 def test_a_handler_that_python_does_not_know_is_left_alone(profiler, monkeypatch, caplog):
@@ -128,6 +146,17 @@ def test_a_handler_that_python_does_not_know_is_left_alone(profiler, monkeypatch
     monkeypatch.setattr(signal, "signal", lambda *_: pytest.fail("it was replaced"))
     train(ProfileOnDemand(2, profiler), {})
     assert [record.getMessage().split()[1] for record in caplog.records] == ["SIGUSR1"]
+
+
+def test_faulthandler_alone_is_not_replaced_for_a_moment(profiler, monkeypatch, tmp_path):
+    """What comes in that moment would be lost."""
+    with (tmp_path / "stacks").open("w") as file:
+        faulthandler.register(signal.SIGUSR1, file)
+        try:
+            monkeypatch.setattr(signal, "signal", lambda *_: pytest.fail("it was replaced"))
+            train(ProfileOnDemand(2, profiler), {})
+        finally:
+            assert faulthandler.unregister(signal.SIGUSR1)
 
 
 @pytest.mark.parametrize("over", ["the system", "a handler of Python"])
