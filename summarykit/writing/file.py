@@ -75,8 +75,9 @@ class RecordFile:
 
     def add(self, chunk: Chunk, parcel: Parcel | None = None) -> None:
         """Queue whole records."""
-        self._pending.append(_Pending(chunk, parcel, self.size))
-        self.size += chunk.nbytes
+        size = self.size + chunk.nbytes
+        self._pending.append(_Pending(chunk, parcel, self.size))    # the last that may fail
+        self.size = size
 
     def push(self) -> None:
         """Write all that is in hand.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -41,18 +41,15 @@ class Output:
 
     def write(self, chunks: list[Chunk], values: int) -> None:
         """Write one chunk per format: the same values in each, one record a value (or none where the format has no place for it)."""
-        self._check_vanished()
-        ready = self._ready() and all(file.waiting <= PENDING_BYTES for file in self._files)
-        while ready and values:
-            fitting = self._fitting(chunks, values)
-            if fitting:
-                pairs = [each.split(min(fitting, len(each.ends))) for each in chunks]
-                chunks = [rest for _, rest in pairs]
-                self._add([first for first, _ in pairs], fitting)
+        try:
+            for pieces, fitting in self._pieces(chunks, values):
+                self._add(pieces, fitting)
                 values -= fitting
-            else:
-                ready = self._rotate()
-        self._lose(values)
+            reason = self._reason()
+        except Exception as error:  # noqa: BLE001  such as a MemoryError: it costs these values alone
+            reason = type(error).__name__
+        if values:
+            self._stats.drop(reason, values)
         self.push()
 
     def push(self) -> None:
@@ -102,6 +99,20 @@ class Output:
         self.paths += [file.path for file in self._files]
         self._stats.bytes += sum(file.written for file in self._files)
 
+    def _pieces(self, chunks: list[Chunk], values: int) -> Iterator[tuple[list[Chunk], int]]:
+        """For one file after the other what goes there, and how many values that are, as long as the storage takes any."""
+        self._check_vanished()
+        ready = self._ready() and all(file.waiting <= PENDING_BYTES for file in self._files)
+        while ready and values:
+            fitting = self._fitting(chunks, values)
+            if fitting:
+                pairs = [each.split(min(fitting, len(each.ends))) for each in chunks]
+                chunks = [rest for _, rest in pairs]
+                values -= fitting
+                yield [first for first, _ in pairs], fitting
+            else:
+                ready = self._rotate()
+
     def _fitting(self, chunks: list[Chunk], values: int) -> int:
         """How many values still fit into the present files; a value too large for any file gets one of its own."""
         limit = self._options.max_file_size
@@ -115,13 +126,10 @@ class Output:
         return max(fitting, 1) if fresh else fitting
 
     def _add(self, chunks: list[Chunk], values: int) -> None:
-        self.in_hand += values
         parcel = Parcel(values, len(self._files), self._settled)
+        self.in_hand += values
         for file, each in zip(self._files, chunks, strict=True):
-            if each is EMPTY:
-                parcel.settle(values)
-            else:
-                file.add(each, parcel)
+            _hand_over(each, file, parcel)
 
     def _rotate(self) -> bool:
         """Go on in new files; False where the present ones still wait for their storage, or no new ones can be made."""
@@ -153,17 +161,14 @@ class Output:
     def _attempt(self, action: Callable[[], None]) -> bool:
         try:
             action()
-        except OSError as error:
+        except (OSError, MemoryError) as raised:
+            error = raised if isinstance(raised, OSError) else OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
             if self.error is None:
                 self._failed(error)
                 self._stats.say(("storage", error.errno), "cannot write (%s); training goes on, and writing is tried again", error)
             self.error = error
             return False
         return True
-
-    def _lose(self, values: int) -> None:
-        if values:
-            self._stats.drop(self._reason(), values)
 
     def _settled(self, written: int, lost: int, reason: str) -> None:
         self.in_hand -= written + lost
@@ -175,3 +180,13 @@ class Output:
         if self.error is None:
             return "storage: closed before it was written"
         return f"storage: {os.strerror(self.error.errno or errno.EIO)}"
+
+
+def _hand_over(each: Chunk, file: RecordFile, parcel: Parcel) -> None:
+    if each is EMPTY:
+        parcel.settle(parcel.values)
+        return
+    try:
+        file.add(each, parcel)
+    except MemoryError:
+        parcel.settle(0, MemoryError.__name__)
