@@ -120,7 +120,7 @@ class SummaryCollector(Callback):
             TypeError, ValueError: the message names the argument, what came and what is allowed.
             OSError: the directory cannot be made.
         """
-        check_directory("summary_dir", summary_dir)
+        directory = check_directory("summary_dir", summary_dir)
         check_choice("ranks", ranks, RANKS)
         if rank is not None:
             rank = check_integer("rank", rank, 0)
@@ -130,12 +130,12 @@ class SummaryCollector(Callback):
             collect_tensor_freq=None if collect_tensor_freq is None else positive("collect_tensor_freq", collect_tensor_freq),
             specified=specified_data(collect_specified_data, keep_default_action, self._part_types),
             custom_lineage_data=custom_lineage(custom_lineage_data),
-            summary_dir=Path(summary_dir),
+            summary_dir=Path(directory),
             fence=fence,
             asked=tuple(collect_specified_data or ()),
         )
         self._record = partial(
-            SummaryRecord, summary_dir, num_process=num_process, max_file_size=max_file_size, raise_exception=raise_exception,
+            SummaryRecord, directory, num_process=num_process, max_file_size=max_file_size, raise_exception=raise_exception,
             export_options=export_options, formats=formats, flush_secs=flush_secs, on_full=on_full, fence=fence,
         )
         self._notices = Notices()

@@ -139,11 +139,11 @@ class LandscapeCollector(Callback):
         Raises:
             TypeError, ValueError: the message names the argument, what came and what is allowed.
         """
-        check_directory("summary_dir", summary_dir)
+        directory = check_directory("summary_dir", summary_dir)
         given = {"intervals": intervals, "unit": unit, "landscape_size": landscape_size, "num_samples": num_samples}
         settings = LandscapeSettings.of(given | {"create_landscape": create_landscape or {}, "max_bytes": max_bytes})
         self.fail_safe = not raise_exception
-        self._keeper = Keeper(Path(summary_dir), settings, Notices(), fence)
+        self._keeper = Keeper(Path(directory), settings, Notices(), fence)
         self._depth = 0
 
     def stats(self) -> dict[str, Any]:

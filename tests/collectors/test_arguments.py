@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from summarykit.collectors import PARTS, SummaryCollector
+from summarykit.collectors.landscape import LandscapeCollector
+from summarykit.reading import Run
 from summarykit.training import Loop
 
 DATA = "collect_specified_data"
@@ -86,6 +89,24 @@ def test_a_directory_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError):
         SummaryCollector(tmp_path / "file" / "summary")
+
+
+@pytest.mark.parametrize("given", ["~/run", "run"])
+def test_the_directory_is_where_it_was_when_the_collector_was_made(tmp_path, monkeypatch, given):
+    """A program may change its directory between there and the training; weights go where the values go, ``~`` or not."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    callbacks = [SummaryCollector(given, **landscape()), LandscapeCollector(f"{given}2", [[1, 2, 3]])]
+    monkeypatch.chdir(elsewhere)
+    monkeypatch.setenv("HOME", str(elsewhere))
+    loop = Loop({"w": np.ones(3)}, train_dataset=range(3), callbacks=callbacks)
+    for batch in loop.steps():
+        loop.report(loss=batch)
+    assert not list(elsewhere.iterdir())
+    assert Run(tmp_path / "run").scalars("loss").value.tolist() == [0, 2]
+    assert all((tmp_path / name / "ckpt_dir").is_dir() for name in ("run", "run2"))
 
 
 def test_all_keys_are_known(tmp_path):
