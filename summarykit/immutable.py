@@ -44,7 +44,8 @@ def _initializer(cls: Any) -> Any:
     given = {name: f"{{}} if {name} is _FRESH else {name}" if name in cls._fresh else name for name in cls.__match_args__}
     lines = [f"_mine[{name!r}] = {value}" for name, value in given.items()]
     space = {**defaults, "_FRESH": _FRESH}
-    exec("\n    ".join([f"def __init__(self{taken}):", "_mine = self.__dict__", *lines, "self.__post_init__()"]), space)
+    source = "\n    ".join([f"def __init__(self{taken}):", "_mine = self.__dict__", *lines, "self.__post_init__()"])
+    exec(compile(source, "<fields>", "exec"), space)    # of text, Python forgets that Ctrl-C ends the process, and with which status
     made: Any = space["__init__"]
     made.__qualname__ = f"{cls.__qualname__}.__init__"
     return made
