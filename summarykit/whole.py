@@ -14,3 +14,17 @@ def whole(value: Any) -> int | None:
         return operator.index(value)
     except TypeError:
         return None
+
+
+def check_integer(argument: str, value: Any, least: int) -> int:
+    """Refuse what is not a whole number of any type (a bool is none) in ``[least, 2**63)``; give it as an int.
+
+    Raises:
+        TypeError, ValueError: the message names the ``argument``, what came and what is allowed.
+    """
+    number = whole(value)
+    if number is None:
+        raise TypeError(f"{argument} must be an int, got {value!r}")
+    if not least <= number < 2**63:
+        raise ValueError(f"{argument} must be at least {least} and below 2**63, got {value!r}")
+    return number

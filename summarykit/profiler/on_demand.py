@@ -15,6 +15,7 @@ from summarykit.profiler.profiler import Profiler
 from summarykit.profiler.sigaction import Action
 from summarykit.profiler.toggle import Toggle
 from summarykit.training.context import RunContext
+from summarykit.whole import check_integer
 
 FILE = "profile_now"
 """Name of the file in the profiler's ``output_path`` that asks for a window when it is touched."""
@@ -92,13 +93,9 @@ class ProfileOnDemand(Toggle):
             TypeError, ValueError: no such number, or no name of a signal.
         """
         super().__init__((), profiler)
-        if isinstance(steps, bool) or not isinstance(steps, int):
-            raise TypeError(f"steps: an integer is needed, got {steps!r}")
-        if steps < 1:
-            raise ValueError(f"steps: 1 or more is needed, got {steps!r}")
         if signal_name is not None and not (isinstance(signal_name, str) and signal_name.startswith("SIG")):
             raise ValueError(f"signal_name: a name such as 'SIGUSR1' or None is needed, got {signal_name!r}")
-        self.steps = steps
+        self.steps = check_integer("steps", steps, 1)
         self.signal_name = signal_name
         self._asked = False
         self._look = 0.0

@@ -21,6 +21,8 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
+from summarykit.whole import check_integer
+
 T = TypeVar("T")
 
 _numbers = itertools.count()
@@ -45,11 +47,9 @@ class Stage(Generic[T]):
         """Use ``stage`` or ``buffered``."""
         if not isinstance(name, str) or not name:
             raise TypeError(f"name: a text is needed, got {name!r}")
-        if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-            raise ValueError(f"workers: an integer above 0 is needed, got {workers!r}")
         self.number = next(_numbers)
         self.name = name
-        self.workers = workers
+        self.workers = check_integer("workers", workers, 1)
         self.advance: Callable[[Any], Any] = next
         self._source = source
         stages.add(self)
@@ -71,10 +71,8 @@ class Buffered(Stage[T]):
     def __init__(self, name: str, source: Iterable[T], size: int) -> None:
         """Use ``buffered``."""
         super().__init__(name, source, 1)
-        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-            raise ValueError(f"size: an integer above 0 is needed, got {size!r}")
-        self.capacity = size
-        self._items: queue.Queue[Any] = queue.Queue(size)
+        self.capacity = check_integer("size", size, 1)
+        self._items: queue.Queue[Any] = queue.Queue(self.capacity)
         self.pull: Callable[[Any], Any] = next
         """Like ``advance``, for the thread that fills the queue."""
 

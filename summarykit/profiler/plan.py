@@ -15,6 +15,7 @@ from summarykit.local import refuse_url
 from summarykit.profiler.collectors import COLLECTORS, Collector
 from summarykit.profiler.keeping import KEEP
 from summarykit.profiler.scheduling import Schedule
+from summarykit.whole import check_integer
 
 LEAST_BYTES = 1 << 16
 
@@ -49,7 +50,7 @@ class Plan:
             raise TypeError(f"schedule: summarykit.schedule(...) or None is needed, got {schedule!r}")
         if keep not in KEEP:
             raise ValueError(f"keep: one of {', '.join(map(repr, KEEP))} is needed, got {keep!r}")
-        _integer("max_bytes", max_bytes, LEAST_BYTES)
+        max_bytes = check_integer("max_bytes", max_bytes, LEAST_BYTES)
         if max_seconds is not None and (isinstance(max_seconds, bool) or not isinstance(max_seconds, Real) or not float(max_seconds) > 0):
             raise ValueError(f"max_seconds: a number above 0 or None is needed, got {max_seconds!r}")
         if isinstance(max_overhead, bool) or not isinstance(max_overhead, Real) or not 0 < float(max_overhead) <= 1:
@@ -90,19 +91,12 @@ def _collectors(given: Any) -> str | tuple[str, ...]:
 
 def _ranks(rank: Any, world_size: Any) -> tuple[int | None, int | None]:
     if rank is not None:
-        _integer("rank", rank, 0)
+        rank = check_integer("rank", rank, 0)
     if world_size is not None:
-        _integer("world_size", world_size, 1)
+        world_size = check_integer("world_size", world_size, 1)
         if (rank or 0) >= world_size:
             raise ValueError(f"rank: a number below world_size={world_size} is needed, got {rank!r}")
     return rank, world_size
-
-
-def _integer(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name}: an integer is needed, got {value!r}")
-    if value < least:
-        raise ValueError(f"{name}: {least} or more is needed, got {value!r}")
 
 
 def _distributed() -> tuple[int, int] | None:

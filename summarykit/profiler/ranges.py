@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
+from summarykit.whole import check_integer
+
 Ranges = tuple[tuple[int, int], ...]
 
 
@@ -24,11 +26,8 @@ def ranges(unit: str, start: Any, stop: Any) -> Ranges:
     if not pairs or any(len(pair) != 2 for pair in pairs):
         raise TypeError(f"start_{unit}: a {unit}, or pairs of a first and a last one are needed, got {start!r}")
     for pair in pairs:
-        for name, value in zip((f"start_{unit}", f"stop_{unit}"), pair, strict=True):
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(f"{name}: an integer is needed, got {value!r}")
-        if pair[0] < 1 or pair[1] < pair[0]:
+        if check_integer(f"stop_{unit}", pair[1], 1) < check_integer(f"start_{unit}", pair[0], 1):
             raise ValueError(f"start_{unit}, stop_{unit}: 1 <= start_{unit} <= stop_{unit} is needed, got {pair[0]} and {pair[1]}")
     if any(after[0] <= before[1] for before, after in pairwise(pairs)):
         raise ValueError(f"start_{unit}: ascending pairs that do not overlap are needed, got {pairs!r}")
-    return tuple((pair[0], pair[1]) for pair in pairs)
+    return tuple((int(first), int(last)) for first, last in pairs)

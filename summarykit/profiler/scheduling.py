@@ -6,6 +6,8 @@ import sys
 from dataclasses import dataclass
 from enum import Enum
 
+from summarykit.whole import check_integer
+
 
 class Action(Enum):
     """What happens in a step."""
@@ -63,12 +65,8 @@ def schedule(
     Raises:
         TypeError, ValueError: a count is no integer or too small.
     """
-    counts = {"skip_first": skip_first, "wait": wait, "warmup": warmup, "active": active, "repeat": repeat}
-    for name, value in counts.items():
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise TypeError(f"{name}: an integer is needed, got {value!r}")
-        if value < (name == "active"):
-            raise ValueError(f"{name}: {int(name == 'active')} or more is needed, got {value!r}")
+    given = {"skip_first": skip_first, "wait": wait, "warmup": warmup, "active": active, "repeat": repeat}
+    counts = {name: check_integer(name, value, int(name == "active")) for name, value in given.items()}
     if not isinstance(skip_first_wait, (bool, int)):
         raise TypeError(f"skip_first_wait: True or False is needed, got {skip_first_wait!r}")
     return Schedule(**counts, skip_first_wait=bool(skip_first_wait))

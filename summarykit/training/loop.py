@@ -16,7 +16,7 @@ from summarykit.training.context import CallbackParams, RunContext, Status
 from summarykit.training.evaluation import Evaluation
 from summarykit.training.phase import Phase
 from summarykit.training.training import Training
-from summarykit.whole import whole
+from summarykit.whole import check_integer
 
 
 class Loop:
@@ -83,10 +83,10 @@ class Loop:
         Raises:
             TypeError, ValueError: a count is no integer or negative, a callback is none.
         """
-        self._epochs = _count("epochs", epochs)
-        self._accumulation = _count("accumulation", accumulation, 1)
-        self._initial_epoch = _count("initial_epoch", initial_epoch)
-        self._initial_step = _count("initial_step", initial_step)
+        self._epochs = check_integer("epochs", epochs, 0)
+        self._accumulation = check_integer("accumulation", accumulation, 1)
+        self._initial_epoch = check_integer("initial_epoch", initial_epoch, 0)
+        self._initial_step = check_integer("initial_step", initial_step, 0)
         self._dataset = train_dataset
         self._callbacks = CallbackList(callbacks)
         self._given = {
@@ -259,12 +259,3 @@ class Loop:
             latest_ckpt_file=None,
             initial_step=self._initial_step,
         )
-
-
-def _count(name: str, value: Any, least: int = 0) -> int:
-    number = whole(value)
-    if number is None:
-        raise TypeError(f"{name}: an integer is needed, got {value!r}")
-    if number < least:
-        raise ValueError(f"{name}: a number of {least} or more is needed, got {value!r}")
-    return number

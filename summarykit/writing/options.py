@@ -9,7 +9,7 @@ from typing import Any
 from summarykit.formats import FORMATS, names
 from summarykit.immutable import Immutable
 from summarykit.local import path_text, refuse_url
-from summarykit.whole import whole
+from summarykit.whole import check_integer as check_integer
 from summarykit.writing.resumption import Resumption
 
 ON_FULL = ("block", "drop")
@@ -83,16 +83,6 @@ def check_directory(argument: str, value: str | os.PathLike[str]) -> str:
     text = path_text(argument, value)
     refuse_url(argument, text)
     return os.path.abspath(os.path.expanduser(text))
-
-
-def check_integer(argument: str, value: Any, least: int) -> int:
-    """Refuse what is not a whole number of any type (a bool is none) in ``[least, 2**63)``; give it as an int."""
-    number = whole(value)
-    if number is None:
-        raise TypeError(f"{argument} must be an int, got {value!r}")
-    if not least <= number < 2**63:
-        raise ValueError(f"{argument} must be at least {least} and below 2**63, got {value!r}")
-    return number
 
 
 def check_seconds(argument: str, value: float) -> None:

@@ -253,8 +253,8 @@ print(profiler.analyse().profiles[0].steps["step"].tolist())
 @pytest.mark.parametrize(
     ("arguments", "error", "what"),
     [
-        ({"steps": 0}, ValueError, "steps: 1 or more is needed, got 0"),
-        ({"steps": 1.5}, TypeError, "steps: an integer is needed, got 1.5"),
+        ({"steps": 0}, ValueError, "steps must be at least 1 .*, got 0"),
+        ({"steps": 1.5}, TypeError, "steps must be an int, got 1.5"),
         ({"signal_name": 10}, ValueError, "signal_name: a name such as 'SIGUSR1' or None is needed, got 10"),
         ({"profiler": "./data"}, TypeError, "profiler: a Profiler or None is needed, got './data'"),
     ],

@@ -312,7 +312,7 @@ def test_no_data_set_at_all(make):
 @pytest.mark.parametrize("name", ["epochs", "initial_epoch", "initial_step"])
 @pytest.mark.parametrize(("value", "error"), [(True, TypeError), (1.0, TypeError), ("3", TypeError), (None, TypeError), (-1, ValueError)])
 def test_a_bad_count_is_refused_by_name(name, value, error):
-    with pytest.raises(error, match=f"^{name}: .*{value!r}"):
+    with pytest.raises(error, match=f"^{name} must be .*{value!r}"):
         Loop(**{name: value})
 
 
