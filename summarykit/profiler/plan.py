@@ -57,7 +57,8 @@ class Plan:
             raise ValueError(f"max_overhead: a share of the time, above 0 and up to 1, is needed, got {max_overhead!r}")
         rank, world_size = _ranks(*ranks)
         seconds = None if max_seconds is None else float(max_seconds)
-        return cls(Path(output_path), _collectors(collectors), schedule, max_bytes, seconds, keep, float(max_overhead), rank, world_size)
+        place = Path(os.path.abspath(os.path.expanduser(output_path)))    # the program may go elsewhere before the first window
+        return cls(place, _collectors(collectors), schedule, max_bytes, seconds, keep, float(max_overhead), rank, world_size)
 
     def classes(self) -> list[type[Collector]]:
         """The collectors that a window has now: what ``"auto"`` takes depends on what the program has loaded."""
