@@ -81,4 +81,4 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 def test_a_fork_beside_an_import_that_asks_for_a_logger(run_script, tmp_path):
     """Both wait for the locks of imports and of logging: whoever took them in another order would wait for ever."""
     (tmp_path / "asks_for_a_logger.py").write_text("import logging, time\ntime.sleep(0.3)\nlogging.getLogger('of.its.own')\n")
-    run_script(FORK, tmp_path, timeout=30).expect_success()
+    run_script(FORK, tmp_path).expect_success()

@@ -45,7 +45,7 @@ with SummaryRecord(sys.argv[1]) as record:
 """
     at = time.time() + 2.0
     processes = [start_script(code, tmp_path, f"process{k}", at)[1] for k in range(8)]
-    assert [process.wait(30) for process in processes] == [0] * 8
+    assert [process.wait(150) for process in processes] == [0] * 8
     assert events.by_tag(tmp_path) == {f"process{k}": [(s, float(s)) for s in range(50)] for k in range(8)}
     assert sum(len(series) for series in (Run(tmp_path).scalars(f"process{k}") for k in range(8))) == 400
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import threading
@@ -198,7 +199,7 @@ def test_a_full_file_system_that_is_cleared_again_while_a_reader_follows(tmp_pat
         assert record.flush() is True
         record.close()
         over.set()
-        follower.join(20)
+        follower.join(150)
         assert record.stats()["written"] == 4000
         assert events.both(run) == [(step, float(step)) for step in range(4000)]
         assert [(p.step, p.value.value) for p in followed] == [(step, float(step)) for step in range(4000)]
@@ -272,7 +273,7 @@ def test_a_directory_that_is_missing_from_the_start(tmp_path, no_leftovers):
     run.rmdir()
     run.write_text("in the way")
     with pytest.raises(StorageError) as caught:
-        for step in range(100):
+        for step in itertools.count():
             record.add_value("scalar", "loss", float(step))
             record.record(step)
             time.sleep(0.01)

@@ -16,6 +16,7 @@ from testkit import events, journal, scripts
 from summarykit import Run
 
 KILLS = 50
+MOST_KILLS = 150    # a busy machine may take more until enough was promised
 AT_ONCE = 5
 
 TRAINER = """
@@ -26,6 +27,7 @@ entry, draw = struct.Struct("<cBqdd"), random.Random(seed)
 options = [{}, {"max_file_size": 20_000}, {"flush_secs": 0.05}][seed % 3]
 record = SummaryRecord(sys.argv[1], **options)
 record.add_value("histogram", "warm", [1.0]); record.record(0); record.flush()    # imports are no matter of a quarter of a second
+""" + journal.BEAT + """
 step = 0
 while True:
     step += 1
@@ -74,13 +76,15 @@ class Trainer(journal.Trainer):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_fifty_kills_at_random_times(tmp_path):
     seed = random.randrange(2**32)
     print(f"seed {seed}")
     draw = random.Random(seed)
-    promised = 0
-    for first in range(0, KILLS, AT_ONCE):
-        trainers = [Trainer(TRAINER, tmp_path / str(number), number) for number in range(first, first + AT_ONCE)]
+    kills = promised = 0
+    while kills < KILLS or (kills < MOST_KILLS and promised <= 100 * KILLS):
+        trainers = [Trainer(TRAINER, tmp_path / str(number), number) for number in range(kills, kills + AT_ONCE)]
+        kills += AT_ONCE
         try:
             for trainer in trainers:
                 trainer.start()
@@ -92,5 +96,5 @@ def test_fifty_kills_at_random_times(tmp_path):
             for trainer in trainers:
                 trainer.stop()
         promised += sum(trainer.judge() for trainer in trainers)
-        assert [scripts.wait_until_gone(trainer.script.token, 5) for trainer in trainers] == [[]] * AT_ONCE
+        assert [scripts.wait_until_gone(trainer.script.token, 30) for trainer in trainers] == [[]] * AT_ONCE
     assert promised > 100 * KILLS, "the trainers were too slow for this to prove anything"

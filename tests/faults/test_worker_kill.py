@@ -13,13 +13,14 @@ from summarykit import Run
 
 pytestmark = pytest.mark.skipif(not scripts.HAS_WORKERS, reason="no worker processes on this system")
 KILLS = 50
+MOST_KILLS = 150    # a busy machine may take more until enough was promised
 AT_ONCE = 2
 ORPHANED = 10
 
 # The parameters of a ResNet-18: 62 histograms of 11.7 M values, and a tensor, 20 scalars, an image. The next step comes as soon as the
 # one before the last is written, so that the worker always has something to do.
 TRAINER = """
-import os, random, struct, sys, threading, time
+import os, random, struct, sys, time
 import numpy as np
 from summarykit import SummaryRecord
 from summarykit.writing import process
@@ -57,12 +58,7 @@ record.add_value("histogram", "warm", parameters[-1]); record.record(0)
 executor = record._writer.desk.works.executor
 while not (executor._crew and executor._crew.arrivals):
     time.sleep(0.01)
-def beat():
-    while True:
-        os.write(journal, entry.pack(b"c", 0, 0, 0.0, time.monotonic()))
-        time.sleep(0.01)
-
-threading.Thread(target=beat, daemon=True).start()
+""" + journal.BEAT + """
 step = -5    # nor are the worker's imports
 while True:
     step += 1
@@ -109,12 +105,14 @@ class Trainer(journal.Trainer):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_fifty_kills_under_the_load_of_whole_models(tmp_path):
     seed = random.randrange(2**32)
     print(f"seed {seed}")
-    draw, promised, orphaned = random.Random(seed), 0, 0
-    for first in range(0, KILLS, AT_ONCE):
-        trainers = [Trainer(TRAINER, tmp_path / str(number), seed + number) for number in range(first, first + AT_ONCE)]
+    draw, kills, promised, orphaned = random.Random(seed), 0, 0, 0
+    while kills < KILLS or (kills < MOST_KILLS and not (promised > 100 * KILLS and orphaned >= ORPHANED)):
+        trainers = [Trainer(TRAINER, tmp_path / str(number), seed + number) for number in range(kills, kills + AT_ONCE)]
+        kills += AT_ONCE
         try:
             for trainer in trainers:
                 trainer.start()
@@ -123,13 +121,13 @@ def test_fifty_kills_under_the_load_of_whole_models(tmp_path):
                 time.sleep(draw.uniform(0.2, 0.6))
                 trainer.kill()
             for trainer in trainers:
-                assert scripts.wait_until_gone(trainer.script.token, 5) == []
+                assert scripts.wait_until_gone(trainer.script.token, 30) == []
         finally:
             for trainer in trainers:
                 trainer.stop()
         judged = [trainer.judge() for trainer in trainers]
         promised += sum(had_to_be for had_to_be, _ in judged)
         orphaned += sum(bool(others) for _, others in judged)
-    print(f"{promised} values promised; {orphaned} of {KILLS} kills left something to the worker")
+    print(f"{promised} values promised; {orphaned} of {kills} kills left something to the worker")
     assert orphaned >= ORPHANED, "too few kills hit a worker at work"
     assert promised > 100 * KILLS, "the trainers were too slow for this to prove anything"

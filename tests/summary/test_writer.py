@@ -218,7 +218,7 @@ def test_writers_that_were_closed_are_let_go(tmp_path):
     writer.close()
     old = weakref.ref(writer._writer)
     writer.add_scalar("loss", 0.5, 2)
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while old() is not None and time.monotonic() < end:    # the pump looks at it once more
         time.sleep(0.05)
         gc.collect()
@@ -340,7 +340,7 @@ def test_a_value_is_in_the_file_after_a_tenth_of_a_second_whatever_flush_secs_is
     """FL2, and what a kill may cost."""
     writer = SummaryWriter(tmp_path, flush_secs=120)
     writer.add_scalar("loss", 0.5, 1)
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while not writer.stats()["written"] and time.monotonic() < end:
         time.sleep(0.02)
     assert series(tmp_path, "loss") == [(1, 0.5)]
@@ -379,7 +379,7 @@ kids = []
 for k in range(2):
     pid = os.fork()
     if pid == 0:
-        signal.alarm(10)
+        signal.alarm(80)
         for i in range(200): writer.add_scalar(f"c{k}", float(i), i)
         writer.close(); os._exit(0)
     kids.append(pid)
@@ -387,7 +387,7 @@ for i in range(1, 201): writer.add_scalar("p", float(i), i)
 assert all(os.waitpid(p, 0)[1] == 0 for p in kids)
 writer.close()
 """
-    run_script(code, tmp_path, timeout=30).expect_success()
+    run_script(code, tmp_path, timeout=90).expect_success()
     assert len(list(tmp_path.iterdir())) == 3
     assert [len(series(tmp_path, tag)) for tag in ("p", "c0", "c1")] == [201, 200, 200]
 
@@ -400,7 +400,7 @@ writer = SummaryWriter(sys.argv[1])
 for i in range(500): writer.add_scalar("loss", float(i), i)
 writer.add_histogram("h", list(range(100)), 1)
 """
-    run_script(code, tmp_path, timeout=30).expect_success()
+    run_script(code, tmp_path, timeout=90).expect_success()
     assert len(series(tmp_path, "loss")) == 500
     assert Run(tmp_path).histograms("h")[0].value.count == 100
 
@@ -414,7 +414,7 @@ atexit.register(lambda: [writer.add_scalar("late", float(i), i) for i in range(1
 import summarykit.writing.lifecycle
 atexit.register(lambda: writer.add_scalar("loss", 0.5, 1))
 """
-    run_script(code, tmp_path, timeout=30).expect_success()
+    run_script(code, tmp_path, timeout=90).expect_success()
     assert len(series(tmp_path, "late")) == 100
 
 
@@ -446,7 +446,7 @@ def test_one_that_is_forgotten_closes_its_files(tmp_path, no_leftovers):
     writer.add_scalar("loss", 0.5, 1)
     del writer
     gc.collect()
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while threading.active_count() > 1 and time.monotonic() < end:
         time.sleep(0.02)
     assert series(tmp_path, "loss") == [(1, 0.5)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import time
@@ -12,7 +13,8 @@ from typing import Any
 
 from summarykit import Run
 
-TRIES = 3
+TRIES, PATIENCE_SECS = 3, 120.0
+OUT_OF_TIME = 3
 
 
 @dataclass
@@ -40,10 +42,17 @@ def ask(python: Path, script: Path, directory: Path, *args: str, timeout: float 
 
 
 def mindinsight(python: Path, script: Path, directory: Path, *args: str) -> Verdict:
-    """What MindInsight shows. It calls a run loaded before it has taken in the last event: where that is missing, it is asked again."""
-    for _ in range(TRIES):
+    """What MindInsight shows. It calls a run loaded before it has taken in the last event: where that is missing, it is asked again.
+
+    A run that it finds damaged it may never take in whole, so then not for long.
+    """
+    end = time.monotonic() + PATIENCE_SECS
+    for tries in itertools.count(1):
         verdict = ask(python, script, directory, *args)
-        if all(_taken_in(Run(directory / name), job["plugins"]) for name, job in verdict.document.get("train_jobs", {}).items()):
+        jobs = verdict.document.get("train_jobs", {}).items()
+        if verdict.status != OUT_OF_TIME and all(_taken_in(Run(directory / name), job["plugins"]) for name, job in jobs):
+            break
+        if tries >= TRIES and (verdict.status or time.monotonic() > end):
             break
     return verdict
 

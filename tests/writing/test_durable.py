@@ -14,7 +14,7 @@ from summarykit.writing.file import RecordFile
 from summarykit.writing.stats import Stats
 from summarykit.writing.syncer import MOST_WAITING, Syncer
 
-LIMIT = 30
+LIMIT = 100
 WITHOUT_DESCRIPTORS = """
 import os, resource, sys, threading
 from summarykit import SummaryRecord

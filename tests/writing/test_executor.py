@@ -16,7 +16,7 @@ from summarykit.writing import executor
 from summarykit.writing.executor import ThreadExecutor
 from summarykit.writing.job import Job, Task, is_light, is_small
 
-LIMIT = 30
+LIMIT = 100
 
 
 class Steps:

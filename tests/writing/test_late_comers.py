@@ -9,7 +9,7 @@ from summarykit.summary import SummaryWriter, scalar_calls
 from summarykit.writing import Writer, WriterOptions
 from summarykit.writing.request import Request
 
-LIMIT = 30
+LIMIT = 100
 
 
 class Slow(list):

@@ -34,7 +34,7 @@ pytestmark = [
     pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="this system has no memory files"),
     pytest.mark.usefixtures("no_leftovers"),
 ]
-LIMIT = 30.0
+LIMIT = 100.0
 
 
 class Bench:
@@ -92,6 +92,7 @@ def wait_for(condition):
 def bench(tmp_path, monkeypatch):
     """``bench(**options)``: an executor that starts its workers with the first task."""
     monkeypatch.setattr(process, "START_BYTES", 1)
+    monkeypatch.setattr(hired, "ANSWER_SECS", LIMIT)    # a busy machine may keep a worker from its work
     made = []
 
     def make(**options):
@@ -313,7 +314,6 @@ def test_a_value_that_crashes_a_worker_is_dropped_and_the_rest_is_done(bench):
 
 @pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGSTOP])
 def test_the_death_of_a_worker_costs_nothing(signum, bench, monkeypatch):
-    monkeypatch.setattr(hired, "ANSWER_SECS", 0.5)
     some = bench().start_workers()
     arrays = values(60, 300_000)
     for step, array in enumerate(arrays):
@@ -323,6 +323,9 @@ def test_the_death_of_a_worker_costs_nothing(signum, bench, monkeypatch):
         if step == 30:
             first = some.workers[0].pid
             os.kill(first, signum)
+    with monkeypatch.context() as patch:
+        patch.setattr(hired, "ANSWER_SECS", 0.5)    # of that one only: the next may be kept from its work
+        wait_for(lambda: some.outcomes.extend(some.executor.outcomes()) or some.said)
     expect(some, "histogram", arrays)
     wait_for(lambda: some.executor.outcomes() == [] and some.crew.arrivals == 2)
     assert some.workers[0].pid != first, "no new worker was started"
@@ -462,7 +465,7 @@ def test_a_hundred_records_leave_nothing_behind(tmp_path, monkeypatch):
                 record.flush()
                 wait_for(lambda record=record: record._writer.desk.works.executor._crew.arrivals)
     wait_for(lambda: scripts.descriptors(tmp_path) == before)    # the disk is still being synced behind the last close()
-    assert scripts.children() == []
+    wait_for(lambda: scripts.children() == [])
     assert "memfd:summarykit" not in Path("/proc/self/maps").read_text()
     wait_for(lambda: not [thread for thread in threading.enumerate() if thread.name.startswith("summarykit")])
 

@@ -13,7 +13,7 @@ from summarykit.writing import desk
 from summarykit.writing.pump import Pump
 from summarykit.writing.syncer import Syncer
 
-LIMIT = 30
+LIMIT = 100
 
 
 class Served:
