@@ -74,6 +74,11 @@ class Driver:
         return self._training.done if self._training else int(self.params.get("cur_step_num", 0))
 
     @property
+    def wakes_at(self) -> int:
+        """No callback looks at the steps before this one, once a step has ended: whoever calls this need not tell them."""
+        return self._callbacks.wakes_at
+
+    @property
     def stop_requested(self) -> bool:
         """True once a callback asked for the end of the training."""
         return self._context.get_stop_requested()
@@ -108,6 +113,13 @@ class Driver:
             if not self._training.in_epoch:
                 self._training.begin_epoch()
             self._training.begin_batch(batch)
+
+    def pass_by(self, step: int) -> None:
+        """Steps of one batch each, up to this one, were done while all callbacks slept; the last of all is told to them."""
+        training = self._training
+        if training and step > training.done:
+            self.params["micro_step"] += step - training.done
+            training.done = self.params["cur_step_num"] = step
 
     def step_end(
         self,

@@ -19,6 +19,8 @@ from typing import Any
 
 import mindspore
 from mindspore.nn.cell import cells_compile_cache
+from mindspore.ops.operations import debug_ops
+from mindspore.train.summary import summary_record
 
 from summarykit import collectors, landscape, summary
 from summarykit.collectors.operator import Operator
@@ -61,6 +63,9 @@ class Callbacks(mindspore.train.Callback):
         self.driver = Driver(callbacks)
         self._depth = 0
         self._base = 0
+        self._theirs: Any = None
+        self._wakes_at = 0
+        self._passed = 0, 0    # the last step that has ended, and which outputs it had: to hold these would hold their memory
         if (begun := already()) and not Callbacks._made:
             NOTICES.once(begun, "%s made after %s: nothing before it is seen; make it first", type(self).__name__, begun)
         Callbacks._made = True
@@ -72,6 +77,8 @@ class Callbacks(mindspore.train.Callback):
     def __exit__(self, *raised: Any) -> None:
         self._depth -= 1
         if self._depth == 0:
+            self._catch_up()
+            self._theirs = None
             self.driver.failed(raised[1]) if raised[1] else self.driver.train_end()
 
     def on_train_epoch_begin(self, run_context: Any) -> None:
@@ -80,6 +87,7 @@ class Callbacks(mindspore.train.Callback):
         if not self.driver.training:
             epoch = params["cur_epoch_num"] - 1
             self._base = 0 if params["cur_step_num"] else epoch * params["batch_num"]
+            self._theirs, self._wakes_at, self._passed = params, 0, (0, 0)
             self.driver.train_begin(
                 initial_step=params["cur_step_num"] + self._base, initial_epoch=epoch, framework="mindspore",
                 batch_num=params["batch_num"], **{name: params.get(name) for name in FIELDS},
@@ -87,20 +95,24 @@ class Callbacks(mindspore.train.Callback):
         self.driver.epoch_begin()
 
     def on_train_step_begin(self, run_context: Any) -> None:
-        """A step begins; in sink mode several."""
-        self.driver.step_begin(run_context.original_args().get("train_dataset_element"))
+        """A step begins; in sink mode several. While the callbacks sleep nobody is told: after PyNative's work the caches are cold."""
+        if run_context.original_args()["cur_step_num"] + self._base >= self._wakes_at:
+            self._catch_up()
 
     def on_train_step_end(self, run_context: Any) -> None:
         """The step has ended; in sink mode several."""
-        driver, theirs = self.driver, run_context.original_args()
-        driver.params["net_outputs"] = outputs = theirs.get("net_outputs")
-        driver.step_end({} if outputs is None else {"loss/auto": Loss(outputs)}, step=theirs["cur_step_num"] + self._base)
-        driver.params["latest_ckpt_file"] = theirs.get("latest_ckpt_file")
-        if driver.stop_requested:
+        theirs = run_context.original_args()
+        step = theirs["cur_step_num"] + self._base
+        self._passed = step, id(theirs.get("net_outputs"))
+        if step >= self._wakes_at:
+            self._catch_up()
+            self._wakes_at = self.driver.wakes_at
+        if self.driver.stop_requested:
             run_context.request_stop()
 
     def on_train_epoch_end(self, run_context: Any) -> None:
         """The epoch and the evaluations in it have ended."""
+        self._catch_up()
         self.driver.epoch_end()
         self._pass_on(run_context)
 
@@ -108,8 +120,27 @@ class Callbacks(mindspore.train.Callback):
         """Training has ended well; our callbacks are told when all are left: by then the last checkpoint is stored."""
         self._pass_on(run_context)
 
+    def _catch_up(self) -> None:
+        """Tell the last step that has ended, and the one that runs, unless that was done."""
+        driver, theirs = self.driver, self._theirs
+        if theirs is None or driver.evaluating:
+            return
+        (step, known), batch = self._passed, theirs.get("train_dataset_element")
+        if step > driver.step:
+            outputs = theirs.get("net_outputs")
+            outputs = outputs if id(outputs) == known else None    # else they are of a step that an exception ended
+            if not driver.in_step:
+                driver.pass_by(step - 1)
+                driver.step_begin(batch)
+            driver.params["net_outputs"] = outputs
+            driver.step_end({} if outputs is None else {"loss/auto": Loss(outputs)}, step=step)
+        driver.params["latest_ckpt_file"] = theirs.get("latest_ckpt_file")
+        if theirs["cur_step_num"] + self._base > step:
+            driver.step_begin(batch)
+
     def on_eval_begin(self, run_context: Any) -> None:
         """An evaluation begins, in a training or on its own."""
+        self._catch_up()
         params = run_context.original_args()
         fields = {name: params.get(name) for name in ("network", "eval_network")}
         self.driver.eval_begin(params.get("valid_dataset"), framework="mindspore", **fields)
@@ -159,7 +190,8 @@ class Collecting(adapted(_Collector, Callbacks)):    # type: ignore[misc]
 
     def on_train_step_end(self, run_context: Any) -> None:
         """See `Callbacks`."""
-        self.driver.params[Operator.taken] = taken()
+        some = debug_ops.SUMMARY_TENSOR_CACHE or summary_record.SUMMARY_TENSOR_CACHE
+        self.driver.params[Operator.taken] = taken() if some else []
         super().on_train_step_end(run_context)
 
     def on_eval_end(self, run_context: Any) -> None:
