@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 import sys
 
@@ -12,18 +13,29 @@ from testkit.scripts import environment
 
 CODE = """
 import sys, time
+from summarykit.cli import progress
 from summarykit.cli.progress import Progress
+
+def tell(text):
+    said.append(text)
+    return write(text)
+
+said, write = [], sys.stderr.write
+sys.stderr.write = tell
+if sys.argv[1] == "short":
+    progress._PATIENCE = 3600.0    # a busy machine makes short work long
 with Progress("reading") as progress:
     for name in progress.over(["a", "b"]):
         progress.tell(name + " \\x1b[31m")
-        time.sleep(float(sys.argv[1]))
+        while sys.argv[1] == "until it is drawn" and not any(f"reading {name}" in text for text in said): time.sleep(0.01)
+        if sys.argv[1] == "long": time.sleep(0.7)
 print("done", file=sys.stderr)
 """
 
 
-def in_terminal(seconds: float) -> str:
+def in_terminal(work: str) -> str:
     ours, theirs = pty.openpty()
-    process = subprocess.Popen([sys.executable, "-c", CODE, str(seconds)], stderr=theirs, env=environment(""))
+    process = subprocess.Popen([sys.executable, "-c", CODE, work], stderr=theirs, env=environment(""))
     os.close(theirs)
     said = b""
     while True:
@@ -34,23 +46,23 @@ def in_terminal(seconds: float) -> str:
         if not piece:
             break
         said += piece
-    assert process.wait(60) == 0
+    assert process.wait(150) == 0
     os.close(ours)
     return said.decode()
 
 
 def test_long_work_shows_a_line_and_takes_it_away():
-    said = in_terminal(0.9)
-    assert "\rreading b \\x1b[31m … 1 s\x1b[K" in said
+    said = in_terminal("until it is drawn")
+    assert all(re.search(rf"\rreading {name} \\x1b\[31m … [1-9]\d* s\x1b\[K", said) for name in "ab"), said
     assert said.endswith("\r\x1b[Kdone\r\n")
 
 
 def test_short_work_shows_nothing():
-    assert in_terminal(0) == "done\r\n"
+    assert in_terminal("short") == "done\r\n"
 
 
 def test_a_file_gets_nothing():
-    command = [sys.executable, "-c", CODE, "0.7"]
+    command = [sys.executable, "-c", CODE, "long"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=150, env=environment(""), check=True)
     assert done.stderr == "done\n"
 
