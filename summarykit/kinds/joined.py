@@ -101,6 +101,7 @@ def _of_group(arrays: list[Array]) -> list[Histogram | None]:
     buckets = _Buckets(row)
     if buckets.fit.all():
         return [*_histograms(row, buckets)]
+    del row    # its memory is for the others
     others = iter(histograms([array for array, fits in zip(arrays, buckets.fit, strict=True) if fits]))
     return [next(others) if fits else None for fits in buckets.fit]
 
