@@ -60,7 +60,7 @@ def test_two_mappings_show_the_same(descriptor):
 def test_all_of_it_is_there_and_nothing_before_and_behind(descriptor):
     both = Mapped(descriptor, CAPACITY), Mapped(descriptor, CAPACITY, mmap.PROT_READ)
     assert all(len(each.memory) == CAPACITY and not any(each.memory[:: mmap.PAGESIZE]) for each in both)
-    assert os.fstat(descriptor).st_blocks * 512 == CAPACITY
+    assert os.fstat(descriptor).st_blocks * 512 >= CAPACITY    # a system that always takes huge pages rounds up
 
 
 def test_nothing_is_left_when_the_last_array_is_gone(descriptor, tmp_path):
