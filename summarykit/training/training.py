@@ -43,7 +43,8 @@ class Training(Phase):
         self._accumulation = accumulation
         self._micro_done = 0
         self._wakes_at = 0
-        self._untold: dict[str, Any] | None = None    # the step whose end the callbacks slept through
+        self._ended: dict[str, Any] = {}    # the last step that ended
+        self._untold = False    # the callbacks slept through its end
 
     @contextmanager
     def run(self) -> Iterator[None]:
@@ -143,9 +144,9 @@ class Training(Phase):
         self.drop_step()
 
     def drop_step(self) -> None:
-        """Leave an open step as if it had never been begun."""
+        """Leave an open step as if it had never been begun: the last one is the one before."""
         if self.in_step:
-            self._params["micro_step"] = self._micro_done
+            self._params.update(self._ended, micro_step=self._micro_done)
         self.in_step = False
         self._params["cur_step_num"] = self.done
 
@@ -172,18 +173,19 @@ class Training(Phase):
         params = self._params
         self.in_step = False
         self.done = params["cur_step_num"] = done = self.done + 1 if number is None else number
+        ended = {"cur_step_num": done, "reported": params["reported"], "net_outputs": params.get("net_outputs")}
         if done < self._wakes_at:
-            self._untold = {"cur_step_num": done, "reported": params["reported"], "net_outputs": params.get("net_outputs")}
+            self._ended, self._untold = ended, True
         else:
             self._fire("step_end")
-            self._wakes_at = self._callbacks.wakes_at
+            self._ended, self._wakes_at = ended, self._callbacks.wakes_at
 
     def catch_up(self) -> None:
         """Tell callbacks that slept where training stands: that the last step has ended."""
-        untold, self._untold = self._untold, None
-        if untold:
-            with self._params.restored(*untold):
-                self._params.update(untold)
+        if self._untold:
+            self._untold = False
+            with self._params.restored(*self._ended):
+                self._params.update(self._ended)
                 super()._fire("step_end")
 
     def _fire(self, hook: str) -> None:
