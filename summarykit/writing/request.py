@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 
 from summarykit.writing.buffer import Position
@@ -46,13 +45,16 @@ class Request:
         self._done.release()
 
     def wait(self, patience: float, progress: Callable[[], object]) -> bool:
-        """Wait as long as there is progress, and ``patience`` seconds without; True where everything is in the file."""
-        seen, end = progress(), time.monotonic() + patience
-        while not self._done.acquire(timeout=max(0.0, min(_LOOK_SECS, end - time.monotonic()))):
+        """Wait as long as there is progress, and ``patience`` seconds without; True where everything is in the file.
+
+        Looks are counted, not the clock: while a process is stopped, or the machine lets nothing of it run, there is none to be seen.
+        """
+        seen, left = progress(), patience
+        while not self._done.acquire(timeout=max(0.0, min(_LOOK_SECS, left))):
             now = progress()
-            if now != seen:
-                seen, end = now, time.monotonic() + patience
-            elif time.monotonic() >= end:
+            left = patience if now != seen else left - _LOOK_SECS
+            if left <= 0:
                 return False
+            seen = now
         self._done.release()
         return self.succeeded
