@@ -97,10 +97,11 @@ def test_1_1_strict_mode_reaches_the_trainer(tmp_path):
 
 def test_1_1_making_one_starts_and_writes_nothing(no_leftovers, tmp_path):
     before = dict(os.environ), [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)], set(threading.enumerate())
+    children = scripts.children()
     begun = time.thread_time()
     with SummaryRecord(tmp_path / "deep" / "run"):
         assert set(threading.enumerate()) <= before[2]    # those of tests before this one may end
-        assert not scripts.children()
+        assert set(scripts.children()) <= set(children)
     assert time.thread_time() - begun < 0.5
     assert list((tmp_path / "deep" / "run").iterdir()) == []
     assert before[:2] == (dict(os.environ), [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)])
@@ -386,12 +387,13 @@ def test_7_1_bad_names_and_steps_raise_before_they_reach_the_writer(tmp_path):
 
 
 def test_7_4_no_processes_are_started(tmp_path):
+    before = scripts.children()    # one that a test before this one started may still be ending
     with SummaryRecord(tmp_path, num_process=8) as record:
         for step in range(20):
             record.add_value("histogram", "h", np.arange(10_000.0))
             record.record(step)
         assert record.flush()
-        assert not scripts.children()
+        assert set(scripts.children()) <= set(before)
 
 
 @pytest.mark.parametrize("reap", [True, False])

@@ -134,8 +134,12 @@ class Finished:
 
 def children() -> list[psutil.Process]:
     """Child processes of this one, but for the trackers that multiprocessing and joblib leave behind when any test has used them."""
-    found = psutil.Process().children(recursive=True)
-    return [each for each in found if not any("multiprocessing" in word or "resource_tracker" in word for word in each.cmdline())]
+    found = []
+    for each in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):    # it has just ended
+            if not any("multiprocessing" in word or "resource_tracker" in word for word in each.cmdline()):
+                found.append(each)
+    return found
 
 
 class Baseline:
