@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
@@ -52,7 +53,7 @@ class Callbacks(TrainerCallback):
         self.driver.train_begin(
             initial_step=state.global_step,
             initial_epoch=epoch,
-            epoch_num=math.ceil(state.num_train_epochs) - epoch,
+            epoch_num=math.ceil(state.num_train_epochs) - epoch if state.num_train_epochs < sys.maxsize else None,    # without a length
             batch_num=None,
             last_step_num=state.max_steps,
             loss_kind="window_mean",

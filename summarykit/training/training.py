@@ -146,7 +146,7 @@ class Training(Phase):
     def drop_step(self) -> None:
         """Leave an open step as if it had never been begun: the last one is the one before."""
         if self.in_step:
-            self._params.update(self._ended, micro_step=self._micro_done)
+            self._params.update(self._ended, micro_step=self._micro_done, train_dataset_element=None)    # its batch is held no longer
         self.in_step = False
         self._params["cur_step_num"] = self.done
 

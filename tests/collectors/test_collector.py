@@ -73,19 +73,21 @@ def test_the_last_step_of_a_run_that_ends_early(directory, collector, network, h
     assert directory.values("loss") == [1, 10, 14]
 
 
-MORE = {"collect_train_lineage": True, "collect_tensor": True}
+MORE = {"collect_train_lineage": True, "collect_tensor": True, "collect_input_data": True}
 
 
 @pytest.mark.parametrize("last", [1, 2, 9, 10, 11, 14])
 @pytest.mark.parametrize("accumulation", [1, 2])
 def test_the_last_step_of_a_loop_that_leaves_before_the_next_one_does_anything(directory, collector, network, last, accumulation):
     """``if step == most: break`` at the top of the body is how many loops end."""
-    with Loop(network, {"lr": 1}, iter(range(100)), callbacks=collector(10, MORE), accumulation=accumulation) as loop:
-        for number, batch in enumerate(loop.steps()):
+    batches = (np.full((1, 1, 4, 4), number / 100, np.float32) for number in range(100))
+    with Loop(network, {"lr": 1}, batches, callbacks=collector(10, MORE), accumulation=accumulation) as loop:
+        for number, _ in enumerate(loop.steps()):
             if number == last * accumulation:
                 break
-            loop.report(loss=batch, array=np.full(3, batch))
+            loop.report(loss=number, array=np.full(3, number))
     found = Run(directory.path)
+    assert set(directory.steps()["input_data/auto"]) <= {1, 10}    # the batch of the last one is gone, and that of no other is its
     assert directory.steps()["loss"] == directory.steps()["layer0.weight/auto"] == sorted({1, last} | {10} & set(range(last)))
     assert found.scalars("loss").value[-1] == found.lineage().loss == last * accumulation - 1
     assert found.tensors("array").at(last)[:].tolist() == [last * accumulation - 1] * 3

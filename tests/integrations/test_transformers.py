@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 
 import numpy as np
@@ -45,6 +46,14 @@ class Trainer(transformers.Trainer):
         return super().training_step(*args, **kwargs)
 
 
+class Endless(torch.utils.data.IterableDataset):
+    def __init__(self, data):
+        self.data = data
+
+    def __iter__(self):
+        return itertools.cycle(self.data)
+
+
 def trainer(folder, *callbacks, samples=SAMPLES, poison=None, fail_at=0, error=ValueError, **arguments):
     generator = np.random.default_rng(0)
     data = [{"pixel_values": generator.random((1, 8, 8), "float32"), "labels": generator.random(1, "float32")} for _ in range(samples)]
@@ -80,6 +89,16 @@ def test_what_was_chosen_is_told_of_the_run(tmp_path):
     run = Run(tmp_path / "summary")
     assert (run.hparams()["warmup_steps"], run.hparams()["hub_token"], run.lineage().custom["warmup_steps"]) == (2, "***", 2)
     assert (run.status, run.lineage().loss_kind) == ("FINISHED", "window_mean")
+
+
+def test_data_without_a_length_have_no_number_of_epochs(tmp_path):
+    made = trainer(tmp_path, SummaryCollector(tmp_path / "summary", 2), max_steps=3)
+    made.train_dataset = Endless(made.train_dataset)
+    made.train()
+    run = Run(tmp_path / "summary")
+    assert run.scalars("gradient_norm").step.tolist() == [1, 2, 3]
+    assert "epoch" not in run.lineage().hyper_parameters
+    assert "epoch" not in run.hparams()
 
 
 def test_by_default_the_first_tenth_and_last_step_are_whole(tmp_path):
