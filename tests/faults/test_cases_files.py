@@ -98,7 +98,7 @@ def test_fi9_few_open_calls_and_few_bytes(tmp_path, monkeypatch):
     """Each directory listing, which ``os.open`` does not see, comes once per file."""
     opened = []
     real = os.open
-    monkeypatch.setattr(os, "open", lambda *args, **keywords: opened.append(args[0]) or real(*args, **keywords))
+    monkeypatch.setattr(os, "open", lambda *args, **keywords: opened.append(str(args[0])) or real(*args, **keywords))
     for exact, spare in ((0.5, 0), (0.1, 10)):
         opened.clear()
         directory = tmp_path / str(exact)
@@ -106,7 +106,8 @@ def test_fi9_few_open_calls_and_few_bytes(tmp_path, monkeypatch):
             for step in range(1000):
                 record.add_value("scalar", "train/loss", step + exact)
                 record.record(step)
-        assert len(opened) <= 20, opened
+        ours = [path for path in opened if path.startswith(str(directory))]    # records of earlier tests may still be synced
+        assert len(ours) <= 20, ours
         for path in records.record_files(directory):
             opening = 400    # version, origin, session start
             assert path.stat().st_size - opening <= 1000 * (60 + spare)
