@@ -23,6 +23,7 @@ _SUMMARY = r"summary\.(\d+)"    # what MindInsight looks for
 _OF_HOSTS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-")
 _OF_AFFIXES = _OF_HOSTS | {"_", "."}
 _LARGEST_STAMP = 9_999_999_999
+_LONGEST = 64    # with a host's name of 64 letters a name of a file is as long as file systems allow
 
 LINEAGE = "_lineage"
 """Ends the name of a file that holds lineage, and no values."""
@@ -108,7 +109,7 @@ def check_affixes(prefix: str, suffix: str) -> None:
 
     Raises:
         TypeError: not a string.
-        ValueError: characters outside ``A-Z a-z 0-9 _ . -``, an empty prefix, or a name that the wrong viewer would read.
+        ValueError: characters outside ``A-Z a-z 0-9 _ . -``, or too many, an empty prefix, or a name that the wrong viewer would read.
     """
     check_affix("file_prefix", prefix)
     check_affix("file_suffix", suffix)
@@ -123,10 +124,12 @@ def check_affix(argument: str, text: str) -> None:
 
     Raises:
         TypeError: not a string.
-        ValueError: characters outside ``A-Z a-z 0-9 _ . -``.
+        ValueError: characters outside ``A-Z a-z 0-9 _ . -``, or too many.
     """
     if not isinstance(text, str):
         raise TypeError(f"{argument} must be a str, got {text!r}")
+    if len(text) > _LONGEST:
+        raise ValueError(f"{argument} {text[:_LONGEST]!r}… has {len(text)} characters: a file's name has room for {_LONGEST}")
     if not _OF_AFFIXES.issuperset(text):
         raise ValueError(f"{argument} {text!r}: only letters, digits, '_', '.' and '-' are allowed")
 

@@ -156,7 +156,7 @@ class DirectRecorder(Recorder):
 def _seconds(wall_time: Any) -> float:
     try:
         seconds = float(wall_time)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         seconds = math.nan
     if not math.isfinite(seconds):
         raise ValueError(f"walltime must be a finite number of seconds since the epoch, got {wall_time!r}")

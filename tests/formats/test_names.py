@@ -36,6 +36,15 @@ def test_each_name_matches_its_viewer_and_no_other(prefix, suffix, stem):
     assert not for_mindinsight(theirs)
 
 
+def test_a_name_has_room_in_any_file_system():
+    longest = "x" * 64
+    names.check_affixes(longest, longest)
+    assert len(names.lineage(longest, Stem(9_999_999_999, 999_999, "h" * 64, 2**22, 10**6), longest)) <= 255
+    for given in [("x" * 65, ""), ("events", "x" * 65)]:
+        with pytest.raises(ValueError, match="has 65 characters: a file's name has room for 64"):
+            names.check_affixes(*given)
+
+
 def test_the_usual_names_would_pass_the_check_that_they_are_spared(monkeypatch):
     prefix, suffix = names.USUAL
     monkeypatch.setattr(names, "USUAL", None)

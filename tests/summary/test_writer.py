@@ -140,9 +140,10 @@ def test_tm1_a_time_that_is_given_is_kept_exactly(tmp_path):
         writer.add_text("note", "text", 1, walltime=13.25)
         writer.add_scalar("loss", 0.5, 2, walltime=math.nan)    # TensorBoard's server reads no further than that
         writer.add_scalar("loss", 0.5, 3, walltime="late")
+        writer.add_scalar("loss", 0.5, 4, walltime=10**400)
     assert Run(tmp_path).scalars("loss").wall_time.tolist() == [12.5]
     assert Run(tmp_path).points("text", "note").wall_time.tolist() == [13.25]
-    assert sum(writer.stats()["dropped"].values()) == 2
+    assert sum(writer.stats()["dropped"].values()) == 3
 
 
 def test_rs4_without_a_step_it_is_step_0_and_hides_nothing(tmp_path):
