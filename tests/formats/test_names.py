@@ -40,9 +40,9 @@ def test_a_name_has_room_in_any_file_system():
     longest = "x" * 64
     names.check_affixes(longest, longest)
     assert len(names.lineage(longest, Stem(9_999_999_999, 999_999, "h" * 64, 2**22, 10**6), longest)) <= 255
-    for given in [("x" * 65, ""), ("events", "x" * 65)]:
+    for affixes in [("x" * 65, ""), ("events", "x" * 65)]:
         with pytest.raises(ValueError, match="has 65 characters: a file's name has room for 64"):
-            names.check_affixes(*given)
+            names.check_affixes(*affixes)
 
 
 def test_the_usual_names_would_pass_the_check_that_they_are_spared(monkeypatch):
