@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from summarykit.collectors import secrets
 from summarykit.collectors.learning_rate import rates
 from summarykit.collectors.network import named_parameters
 from summarykit.ranks import detect
@@ -107,9 +108,11 @@ def samples_of(dataset: Any, batch: int | None) -> int | None:
 
 
 def path_of(dataset: Any) -> str | None:
-    """Where a data set, or what it takes from, says that its files are: a folder."""
+    """Where a data set, or what it takes from, says that its files are: a folder, or an address."""
     for _ in range(_DEEPEST):
-        found = next((found for name in _PATHS if (found := _first(getattr(dataset, name, None)))), None)
+        found = next((found for name in _PATHS if (found := _first(getattr(dataset, name, None)))), "")
+        if "://" in found:
+            return secrets.without_secrets(found)
         if found:
             path = os.path.abspath(found)
             return os.path.dirname(path) if os.path.isfile(path) else path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import uuid
 
 import numpy as np
 import pytest
@@ -131,3 +132,20 @@ def test_the_pipeline_is_in_the_lineage(tmp_path):
     (point,) = Run(tmp_path).points("lineage", Lineage.DATASET)
     assert point.value.values["sampler"]["sampler_type"] == "RandomSampler"
     assert [child["op_type"] for child in point.value.values["children"]] == ["TensorDataset"]
+
+
+def test_li1_no_secret_of_the_data_is_told(tmp_path):
+    class Remote(list):
+        def __init__(self):
+            super().__init__(range(4))
+            self.root, self.API_KEY, self.mirror = f"s3://id:{hidden}@bucket/digits", hidden, f"https://me:{hidden}@host/x"
+
+    hidden = uuid.uuid4().hex    # what a repository holds is told, as its difference
+    with Loop(train_dataset=Remote(), callbacks=SummaryCollector(tmp_path)) as loop:
+        assert len(list(loop.steps())) == 4
+    lineage = Run(tmp_path).lineage()
+    assert {name: lineage.dataset_graph[name] for name in ("root", "API_KEY", "mirror")} == {
+        "root": "s3://***@bucket/digits", "API_KEY": "***", "mirror": "https://***@host/x",
+    }  # fmt: skip
+    assert lineage.train_dataset["path"] == "s3://***@bucket/digits"
+    assert not any(hidden.encode() in file.read_bytes() for file in tmp_path.iterdir())
