@@ -11,7 +11,5 @@ def values(point: Point) -> list[tuple[str, Shape]]:
     group = point.value
     if not isinstance(group, Group):
         return [(point.tag, group)]
-    from dataclasses import replace  # it takes longer to import than all of ours
-
     name = wire.text(group.tag_field, point.tag) if group.tag_field else b""
-    return [((group.tag or point.tag) + ending, replace(part, metadata=part.metadata + name)) for ending, part in group.parts]
+    return [((group.tag or point.tag) + ending, part.__replace__(metadata=part.metadata + name)) for ending, part in group.parts]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -117,4 +117,4 @@ def merged(shape: Histogram, most: int) -> Histogram:
     if len(shape.counts) <= most:
         return shape
     starts = np.arange(0, len(shape.counts), -(-len(shape.counts) // most))
-    return replace(shape, edges=np.append(shape.edges[starts], shape.edges[-1]), counts=np.add.reduceat(shape.counts, starts))
+    return shape.__replace__(edges=np.append(shape.edges[starts], shape.edges[-1]), counts=np.add.reduceat(shape.counts, starts))

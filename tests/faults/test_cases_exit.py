@@ -57,6 +57,22 @@ def test_ex1_ex2_everything_is_there_however_the_script_ends(ending, run_script,
     done.expect_nothing_left()
 
 
+def test_ex1_ctrl_c_before_the_first_write_of_whatever_kind_ends_by_the_signal(run_script, tmp_path):
+    """CPython forgets that Ctrl-C ended the program where text is executed afterwards, as by whoever makes a dataclass."""
+    code = """
+import numpy as np
+record = SummaryRecord(sys.argv[1], flush_secs=60)
+values = {"scalar": 1.0, "histogram": np.arange(9000.0), "image": np.zeros((8, 8, 3), np.uint8), "tensor": [1.0], "text": "a"}
+for kind, value in {**values, "hparams": {"lr": 0.1}}.items():
+    record.add_value(kind, "t", value, **({"bins": 9000} if kind == "histogram" else {}))
+assert record.record(1)
+raise KeyboardInterrupt
+"""
+    done = run_script(RECORD + code, tmp_path, timeout=90)
+    assert done.returncode == -2, done.stderr
+    assert {point.kind for point in events.all_points(tmp_path)} >= {"scalar", "histogram", "image", "tensor"}
+
+
 def test_ex4_a_hundred_writers_leave_nothing(no_leftovers, tmp_path):
     from summarykit import SummaryRecord
 
