@@ -6,12 +6,15 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from summarykit import lazy
 from summarykit.shapes import Array, Ints
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class Category(IntEnum):
@@ -104,7 +107,7 @@ class Table(dict[str, Array]):
         """Number of rows."""
         return len(next(iter(self.values()), ()))
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """A ``pandas.DataFrame``.
 
         Raises:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from summarykit import lazy
 from summarykit.kinds.flatten import flatten
 from summarykit.reading.lineage import RunLineage
 from summarykit.reading.lineage_importance import Importance, importance
+
+if TYPE_CHECKING:
+    import pandas
 
 METRIC = "metric/"
 CUSTOM = "custom/"
@@ -67,7 +70,7 @@ class LineageTable:
         settings = {name: self.column(name) for name in self.hyper_parameters if name in self.columns}
         return importance(metric, self.column(metric), settings)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """A ``pandas.DataFrame``.
 
         Raises:

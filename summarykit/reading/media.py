@@ -28,7 +28,7 @@ class Sound(NamedTuple):
 class Sounds(Series):
     """Sounds of one tag."""
 
-    def at(self, step: int) -> Sound:
+    def at(self, step: int) -> Sound:    # type: ignore[override]  # not as it was recorded
         """The sound of a step.
 
         Raises:
@@ -55,7 +55,7 @@ class Vectors(NamedTuple):
 class Embeddings(Series):
     """Embeddings of one tag."""
 
-    def at(self, step: int) -> Vectors:
+    def at(self, step: int) -> Vectors:    # type: ignore[override]  # not as they were recorded
         """The embedding of a step, read from its files beside the records.
 
         Raises:

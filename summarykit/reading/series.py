@@ -75,7 +75,7 @@ class Series(Sequence[Point]):
         """The points in columns: kind, tag, step, wall_time, value (float64; NaN for what is no scalar)."""
         return long_form([((self.kind, self.tag), self._track)])
 
-    def at(self, step: int) -> Any:
+    def at(self, step: int) -> Point:
         """The point of a step; of several (in the raw view) the last.
 
         Raises:
@@ -185,7 +185,7 @@ def _rebin(shape: Histogram, edges: Floats) -> Floats:
 class Tensors(Series):
     """Tensors of one tag; ``at(step)`` gives one of which parts can be read."""
 
-    def at(self, step: int) -> StoredTensor:
+    def at(self, step: int) -> StoredTensor:    # type: ignore[override]  # not the whole of it is read
         """The tensor of a step, still in its file: ``tensors.at(5)[0, 1:3, :]`` reads only what is asked for.
 
         Raises:

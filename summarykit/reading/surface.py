@@ -6,12 +6,15 @@ import dataclasses
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from summarykit import lazy
 from summarykit.shapes import Array, LossLandscape, LossPath
+
+if TYPE_CHECKING:
+    import pandas
 
 _AXES = ("x", "y", "z")
 _TOLD = ("convergence", "decomposition", "unit", "step_per_epoch", "explained_variance")
@@ -79,7 +82,7 @@ class LossSurface(LossLandscape):
             told[name] = None if told[name] is None else tuple(told[name])
         return cls(**axes, path=path, metrics=metrics, **told)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """A ``pandas.DataFrame`` with a row per cell: x, y, loss, and a column for each other metric.
 
         Raises:

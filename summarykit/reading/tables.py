@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,11 @@ from summarykit import lazy
 from summarykit.reading.source import Key
 from summarykit.reading.track import Track
 from summarykit.shapes import Array
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +41,7 @@ class Table:
         except KeyError:
             raise AttributeError(f"no column {name!r}; there are {', '.join(self.columns)}") from None
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """A ``pandas.DataFrame``.
 
         Raises:
@@ -44,7 +49,7 @@ class Table:
         """
         return lazy.optional("pandas", extra="pandas", purpose="to_pandas()").DataFrame(self.columns)
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pyarrow.Table:
         """A ``pyarrow.Table``; value is null for what is no scalar.
 
         Raises:
@@ -55,7 +60,7 @@ class Table:
         kinds = {name: arrow.string() if column.dtype == object else None for name, column in self.columns.items()}
         return arrow.table({name: arrow.array(column, kinds[name], mask=missing.get(name)) for name, column in self.columns.items()})
 
-    def to_polars(self) -> Any:
+    def to_polars(self) -> polars.DataFrame:
         """A ``polars.DataFrame``; value is null for what is no scalar.
 
         Raises:
@@ -114,7 +119,7 @@ class Tabular:
         """All points in columns."""
         raise NotImplementedError
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """The same as a ``pandas.DataFrame``: a row per point; value is NaN for what is no scalar.
 
         Raises:
@@ -122,7 +127,7 @@ class Tabular:
         """
         return self.table().to_pandas()
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pyarrow.Table:
         """The same as a ``pyarrow.Table``; value is null for what is no scalar.
 
         Raises:
@@ -130,7 +135,7 @@ class Tabular:
         """
         return self.table().to_arrow()
 
-    def to_polars(self) -> Any:
+    def to_polars(self) -> polars.DataFrame:
         """The same as a ``polars.DataFrame``; value is null for what is no scalar.
 
         Raises:
