@@ -140,9 +140,11 @@ class Collection:
 
     def _close_training(self, params: CallbackParams, error: BaseException | None) -> None:
         outcome = Outcome.of(params, error, ended=self._ended)
-        self.train_end()
-        self._parts.ask("ended", params, outcome, self._sink)
-        self.record.record(params["cur_step_num"])
+        try:
+            self.train_end()
+        finally:    # where exceptions are let through, how it ended is told nevertheless
+            self._parts.ask("ended", params, outcome, self._sink)
+            self.record.record(params["cur_step_num"])
 
     def _let_go(self) -> None:
         """What is kept for ``stats()`` must not keep the network alive."""

@@ -9,7 +9,9 @@ import pytest
 from summarykit.collectors import PARTS, Part, SummaryCollector
 from summarykit.collectors.collection import Collection
 from summarykit.collectors.settings import Settings
+from summarykit.errors import RefusedValueError
 from summarykit.notices import Notices
+from summarykit.reading import Run
 from summarykit.summary.record import SummaryRecord
 from summarykit.training import Loop, RunContext
 
@@ -161,3 +163,13 @@ def test_a_part_that_fails_keeps_no_other_from_being_told(directory, failing):
             collection.close()
     assert heard.count("end") == (1 if failing == "end" else 2)
     assert not record.record(1)    # it is closed
+
+
+@pytest.mark.parametrize("late", [1, 2], ids=["first step", "last step"])
+def test_ru1_how_a_run_ended_is_told_where_an_exception_of_ours_ends_it(tmp_path, late):
+    """The value that ended it is refused once more when the last step is collected."""
+    collector = SummaryCollector(tmp_path, 1, raise_exception=True)
+    with pytest.raises(RefusedValueError), Loop(train_dataset=range(1, 3), callbacks=collector) as loop:
+        for batch in loop.steps():
+            loop.report(loss=object() if batch == late else 0.5)
+    assert (Run(tmp_path).status, Run(tmp_path).lineage().error) == ("FAILED", "RefusedValueError")
