@@ -13,7 +13,7 @@ from testkit import clients
 
 from summarykit import Run
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 PROGRAM = Path(__file__).resolve().parents[1] / "testkit/mindspore_program.py"
 Done = namedtuple("Done", "folder facts mode")
 STEPS = [1, 2, 3, 4, 5, 6, 7, 8]
@@ -24,7 +24,7 @@ def done(request, mindspore_python, tmp_path_factory):
     from testkit.scripts import Script
 
     folder = tmp_path_factory.mktemp(request.param)
-    ended = Script(PROGRAM, (str(folder), request.param), python=str(mindspore_python)).run(200, cwd=folder).expect_success()
+    ended = Script(PROGRAM, (str(folder), request.param), python=str(mindspore_python)).run(600, cwd=folder).expect_success()
     (line,) = (line for line in ended.stdout.splitlines() if line.startswith("FACTS"))
     return Done(folder, json.loads(line[5:]), request.param)
 
@@ -116,7 +116,7 @@ def test_ctrl_c_loses_nothing_that_was_recorded(done, mindspore_python, tmp_path
         assert line, f"it ended: {process.stderr.read()[-3000:]}"
         seen += line
     process.send_signal(signal.SIGINT)
-    process.wait(120)
+    process.wait(280)
     assert steps(Run(tmp_path / "interrupted"), "loss/auto")[:3] == [1, 2, 3]
 
 
