@@ -83,7 +83,8 @@ class LocalProcesses(Executor):
 
     @property
     def _threads(self) -> int:
-        return max(1, len(os.sched_getaffinity(0)) // len(self._devices))
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1    # macOS and Windows tell all
+        return max(1, cores // len(self._devices))
 
     def _begin(self) -> None:
         self.shutdown(wait=False)

@@ -6,7 +6,6 @@ A second one that said so would hide what the first has recorded since.
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -57,10 +56,12 @@ def alone(directory: str) -> Iterator[None]:
 
 
 def _locked(directory: str) -> int | None:
-    if sys.platform == "win32" or not os.path.isdir(directory):
+    if not os.path.isdir(directory):
         return None
-    import fcntl
-
+    try:
+        import fcntl
+    except ImportError:    # Windows
+        return None
     descriptor, end = os.open(directory, os.O_RDONLY), time.monotonic() + ALONE_SECS
     while time.monotonic() < end:
         try:
