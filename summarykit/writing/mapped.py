@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import mmap
 import os
-from time import thread_time
+from time import monotonic, thread_time
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ HUGE = 2 * 2**20
 _POPULATE_WRITE, _COLLAPSE = 23, 25    # of every processor; Python has no names for them yet
 _PIECE = 8 * HUGE    # asked for at a time: 1 ms
 _SLOW_SECS = 0.02    # of the processor's time for one, more than small pages take: the system has to clear the memory up first
+_LONGEST_SECS = 0.1    # for all, more than the largest memory takes: each time the system waits for all processors, and here the pump waits
 _READ_AND_WRITE = 3    # mmap.PROT_READ | mmap.PROT_WRITE, which Windows has not
 
 
@@ -63,13 +64,15 @@ def _ask_for_huge_pages(memory: memoryview) -> None:
     except ImportError:    # a Python that was built without it
         return
     ask, ask_briefly = CDLL(None).madvise, PyDLL(None).madvise
+    latest = monotonic() + _LONGEST_SECS
     begin = _address(memory)
     end = begin + len(memory) // HUGE * HUGE
     for start in range(begin, end, _PIECE):
         whole, begun = min(_PIECE, end - start), thread_time()
         for each in range(start, start + whole, HUGE):
             ask_briefly(c_void_p(each), c_size_t(mmap.PAGESIZE), _POPULATE_WRITE)    # a mere touch could end the process
-        if ask(c_void_p(start), c_size_t(whole), _COLLAPSE) or thread_time() - begun > _SLOW_SECS:
+        refused = ask(c_void_p(start), c_size_t(whole), _COLLAPSE)
+        if refused or thread_time() - begun > _SLOW_SECS or monotonic() > latest:
             return
 
 

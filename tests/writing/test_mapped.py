@@ -34,11 +34,16 @@ def slow(monkeypatch):
     monkeypatch.setattr(mapped, "_PIECE", HUGE)
 
 
+def at_once_late(monkeypatch):
+    monkeypatch.setattr(mapped, "_LONGEST_SECS", -1.0)
+    monkeypatch.setattr(mapped, "_PIECE", HUGE)
+
+
 def without_ctypes(monkeypatch):
     monkeypatch.setitem(sys.modules, "ctypes", None)
 
 
-@pytest.fixture(params=[as_it_is, refused, not_even_one_page, slow, without_ctypes])
+@pytest.fixture(params=[as_it_is, refused, not_even_one_page, slow, at_once_late, without_ctypes])
 def descriptor(request, monkeypatch):
     """Of a file allocated by a system that has huge pages, or has none, or not enough of them."""
     request.param(monkeypatch)
