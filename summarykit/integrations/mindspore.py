@@ -65,7 +65,8 @@ class Callbacks(mindspore.train.Callback):
         self._base = 0
         self._theirs: Any = None
         self._wakes_at = 0
-        self._passed = 0, 0    # the last step that has ended, and which outputs it had: to hold these would hold their memory
+        self._passed = 0    # the last step that has ended
+        self._outputs = 0    # which outputs are known: to hold them would hold their memory
         if (begun := already()) and not Callbacks._made:
             NOTICES.once(begun, "%s made after %s: nothing before it is seen; make it first", type(self).__name__, begun)
         Callbacks._made = True
@@ -77,9 +78,10 @@ class Callbacks(mindspore.train.Callback):
     def __exit__(self, *raised: Any) -> None:
         self._depth -= 1
         if self._depth == 0:
-            self._catch_up()
-            self._theirs = None
-            self.driver.failed(raised[1]) if raised[1] else self.driver.train_end()
+            try:
+                self._settle()
+            finally:
+                self.driver.failed(raised[1]) if raised[1] else self.driver.train_end()
 
     def on_train_epoch_begin(self, run_context: Any) -> None:
         """The first one begins the training: nobody knows before whether it continues another."""
@@ -87,11 +89,12 @@ class Callbacks(mindspore.train.Callback):
         if not self.driver.training:
             epoch = params["cur_epoch_num"] - 1
             self._base = 0 if params["cur_step_num"] else epoch * params["batch_num"]
-            self._theirs, self._wakes_at, self._passed = params, 0, (0, 0)
+            self._theirs, self._wakes_at, self._passed = params, 0, 0
             self.driver.train_begin(
                 initial_step=params["cur_step_num"] + self._base, initial_epoch=epoch, framework="mindspore",
                 batch_num=params["batch_num"], **{name: params.get(name) for name in FIELDS},
             )  # fmt: skip
+        self._outputs = id(params.get("net_outputs"))    # of an evaluation, perhaps
         self.driver.epoch_begin()
 
     def on_train_step_begin(self, run_context: Any) -> None:
@@ -101,12 +104,7 @@ class Callbacks(mindspore.train.Callback):
 
     def on_train_step_end(self, run_context: Any) -> None:
         """The step has ended; in sink mode several."""
-        theirs = run_context.original_args()
-        step = theirs["cur_step_num"] + self._base
-        self._passed = step, id(theirs.get("net_outputs"))
-        if step >= self._wakes_at:
-            self._catch_up()
-            self._wakes_at = self.driver.wakes_at
+        self._step_ended(run_context.original_args())
         if self.driver.stop_requested:
             run_context.request_stop()
 
@@ -120,23 +118,37 @@ class Callbacks(mindspore.train.Callback):
         """Training has ended well; our callbacks are told when all are left: by then the last checkpoint is stored."""
         self._pass_on(run_context)
 
+    def _step_ended(self, theirs: Any) -> None:
+        self._passed = step = theirs["cur_step_num"] + self._base
+        self._outputs = id(theirs.get("net_outputs"))
+        if step >= self._wakes_at:
+            self._catch_up()
+            self._wakes_at = self.driver.wakes_at
+
     def _catch_up(self) -> None:
         """Tell the last step that has ended, and the one that runs, unless that was done."""
         driver, theirs = self.driver, self._theirs
-        if theirs is None or driver.evaluating:
+        if theirs is None:
             return
-        (step, known), batch = self._passed, theirs.get("train_dataset_element")
+        step, batch = self._passed, theirs.get("train_dataset_element")
         if step > driver.step:
             outputs = theirs.get("net_outputs")
-            outputs = outputs if id(outputs) == known else None    # else they are of a step that an exception ended
             if not driver.in_step:
                 driver.pass_by(step - 1)
                 driver.step_begin(batch)
             driver.params["net_outputs"] = outputs
             driver.step_end({} if outputs is None else {"loss/auto": Loss(outputs)}, step=step)
         driver.params["latest_ckpt_file"] = theirs.get("latest_ckpt_file")
-        if theirs["cur_step_num"] + self._base > step:
+        if theirs.get("mode") == "train" and theirs["cur_step_num"] + self._base > step:    # while it evaluates, its steps are others
             driver.step_begin(batch)
+
+    def _settle(self) -> None:
+        """All is left. Where outputs are new, their step is whole: the exception is that of a callback which was told of its end first."""
+        theirs = self._theirs
+        if theirs is not None and theirs.get("mode") == "train" and id(theirs.get("net_outputs")) != self._outputs:
+            self._step_ended(theirs)
+        self._catch_up()
+        self._theirs = None
 
     def on_eval_begin(self, run_context: Any) -> None:
         """An evaluation begins, in a training or on its own."""
@@ -188,11 +200,10 @@ class Collecting(adapted(_Collector, Callbacks)):    # type: ignore[misc]
             taken()
         super().on_train_epoch_begin(run_context)
 
-    def on_train_step_end(self, run_context: Any) -> None:
-        """See `Callbacks`."""
+    def _step_ended(self, theirs: Any) -> None:
         some = debug_ops.SUMMARY_TENSOR_CACHE or summary_record.SUMMARY_TENSOR_CACHE
         self.driver.params[Operator.taken] = taken() if some else []
-        super().on_train_step_end(run_context)
+        super()._step_ended(theirs)
 
     def on_eval_end(self, run_context: Any) -> None:
         """See `Callbacks`; what the evaluation gave to operators is not of the training."""

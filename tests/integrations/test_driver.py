@@ -69,6 +69,14 @@ def test_a_step_stays_open_until_there_is_an_update():
     assert (journal.fields["micro_step"], journal.fields["train_dataset_element"], driver.step) == (2, "b", 1)
 
 
+def test_steps_of_which_nobody_need_be_told_count():
+    driver, journal = driven(*STEP, ("pass_by", {"step": 4}), *STEP, ("pass_by", {"step": 3}))
+    assert journal.text() == (
+        "train_begin 0, train_epoch_begin 0, train_step_begin 1, train_step_end 1, train_step_begin 5, train_step_end 5"
+    )
+    assert (driver.params["micro_step"], driver.params["cur_step_num"], driver.step) == (5, 5, 5)
+
+
 def test_batches_without_an_update_at_the_end_are_no_step():
     _, journal = driven("step_begin", ("step_end", {"step": 0, "reported": {"loss": 1.0}}), "epoch_end", "train_end")
     assert journal.text() == "train_begin 0, train_epoch_begin 0, train_step_begin 1, train_epoch_end 0, train_end 0"

@@ -72,8 +72,21 @@ def test_operators_are_recorded_with_the_steps_that_are_collected(done):
 
 
 def test_a_failed_step_is_not_recorded_and_the_exception_passes(done):
-    assert done.facts["breaks"] == {"raised": "the second step"}
+    assert done.facts["breaks"] == {"raised": "step 2"}
     assert steps(Run(done.folder / "breaks"), "loss/auto") == [1]
+
+
+@pytest.mark.parametrize(("name", "last"), [("before", 5), ("after", 6), ("fit", 8)])
+def test_the_last_whole_step_is_there_though_the_collector_slept(done, name, last):
+    run, whole = Run(done.folder / "asleep" / name), Run(done.folder / "ours").scalars("loss/auto").value
+    assert steps(run, "loss/auto") == [1, last]
+    assert run.scalars("loss/auto").value.tolist() == whole[[0, last - 1]].tolist()
+    assert steps(run, "learning_rate") == ([1] if name == "before" else [1, last])    # in the middle of a step it may be another
+    assert "micro_step" not in run.tags()["scalar"]
+    if name != "before":
+        assert run.scalars("op/mean").value[-1] == Run(done.folder / "ours").scalars("op/mean").value[last - 1]
+    if name == "fit":
+        assert steps(run, "eval/Accuracy") == [4, 8]
 
 
 def test_one_collector_serves_two_trainings(done):

@@ -5,6 +5,7 @@ Each function is a scenario that records into a folder of its own; what it saw i
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
@@ -113,17 +114,31 @@ def fit(where):
 
 
 class Breaks(ms.train.Callback):
-    def on_train_step_begin(self, run_context):
-        if run_context.original_args().cur_step_num == 2:
-            raise ArithmeticError("the second step")
+    def __init__(self, step, hook="on_train_step_begin"):
+        self.step = step
+        setattr(self, hook, self.told)
+
+    def told(self, run_context):
+        if run_context.original_args().cur_step_num == self.step:
+            raise ArithmeticError(f"step {self.step}")
 
 
 def breaks(where):
     _, model = built()
     try:
-        model.train(2, data(), callbacks=[SummaryCollector(where, collect_freq=1), Breaks()])
+        model.train(2, data(), callbacks=[SummaryCollector(where, collect_freq=1), Breaks(2)])
     except ArithmeticError as error:
         return {"raised": str(error)}
+
+
+def asleep(where):
+    """Trainings that end between two steps that are collected."""
+    for name, breaks in {"before": Breaks(6), "after": Breaks(6, "on_train_step_end")}.items():
+        _, model = built()
+        with contextlib.suppress(ArithmeticError):
+            model.train(2, data(), callbacks=[breaks, SummaryCollector(f"{where}/{name}", collect_freq=100)])
+    _, model = built()
+    model.fit(2, data(), data(8, 5), callbacks=[SummaryCollector(f"{where}/fit", collect_freq=100)])
 
 
 def twice(where):
@@ -266,7 +281,7 @@ if __name__ == "__main__":
     if len(sys.argv) > 3:
         sys.exit(interrupted(f"{sys.argv[1]}/interrupted"))
     scenarios = (
-        plain, theirs, ours, seldom, fit, breaks, twice, resumed, groups, own_step, sunk, stops, fails, record, communicating, late,
+        plain, theirs, ours, seldom, fit, breaks, asleep, twice, resumed, groups, own_step, sunk, stops, fails, record, communicating, late,
     )  # fmt: skip
     facts = {each.__name__: each(f"{sys.argv[1]}/{each.__name__}") for each in scenarios}
     print("FACTS" + json.dumps(facts))
