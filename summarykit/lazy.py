@@ -50,6 +50,7 @@ def names(package: str, homes: Mapping[str, Sequence[str]]) -> Callable[[str], A
     home = {name: module for module, its_names in homes.items() for name in its_names}
 
     def get(name: str) -> Any:
+        """Import the module of a name, and keep what it stands for."""
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = importlib.import_module(home[name])

@@ -28,6 +28,7 @@ class _Parser(argparse.ArgumentParser):
     """Tells a wrong argument in one line."""
 
     def error(self, message: str) -> NoReturn:
+        """Tell what is wrong, and end."""
         command = self.prog.partition(" ")[2]
         complain(f"error: {f'{command}: ' if command else ''}{message} (see {self.prog} --help)")
         self.exit(FAILED)
@@ -48,6 +49,7 @@ class _Front(_Parser):
         self.add_argument("command", nargs="?", help=argparse.SUPPRESS)
 
     def format_help(self) -> str:
+        """The text of ``--help``, with a line for each command."""
         width = max(map(len, self._commands))
         listing = "\n".join(f"  {name:<{width}}  {_help_of(self._commands, name)}" for name in self._commands)
         self.description = f"{_fill(_ABOUT)}\n\ncommands ('summarykit COMMAND --help' tells more):\n{listing}"

@@ -95,12 +95,15 @@ class _Column:
 
     @property
     def width(self) -> int:
+        """Characters of its widest cell."""
         return max(map(width_of, [self.title, *self.cells]))
 
     def shorten(self, limit: int) -> None:
+        """Cut what is longer than so many characters."""
         self.cells = [shorten(cell, limit) if self.side == "<" else _cut(cell, limit) for cell in self.cells]
 
     def padded(self) -> list[str]:
+        """Title and cells, all of the same width."""
         cells, width = [self.title, *self.cells], self.width
         blanks = [" " * (width - width_of(cell)) for cell in cells]
         return [blank + cell if self.side == ">" else cell + blank for cell, blank in zip(cells, blanks, strict=True)]

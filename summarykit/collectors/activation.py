@@ -70,6 +70,7 @@ class Activation(Part):
 
     def _hook(self, name: str) -> Callable[..., None]:
         def came(module: Any, inputs: Any, output: Any) -> None:
+            """Take the first output, and look no further."""
             if name in self._hooks:
                 self._hooks.pop(name).remove()
                 self._try_to_add(name, output)

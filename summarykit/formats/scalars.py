@@ -172,6 +172,7 @@ def _fill(family: _Family, ids: Ints, step_size: int, exact: bool, batch: Scalar
     values = batch.values[chosen]
 
     def put(stop: int, column: Bytes) -> None:
+        """Write a column of bytes so that it ends at ``stop``, and bring the checksums up to date."""
         span = slice(stop - column.shape[1], stop)
         content[:, span] |= column
         crcs.__ixor__(affine.column_crc(column, end - stop))

@@ -27,6 +27,7 @@ def adapted(ours: type[Callback], base: type[Any]) -> Any:
 def _constructor(ours: type[Callback], base: type[Any]) -> Callable[..., None]:
     @functools.wraps(ours.__init__)
     def construct(self: Any, *args: Any, **kwargs: Any) -> None:
+        """Make our callback, and the framework's part around it."""
         self.callback = ours(*args, **kwargs)
         base.__init__(self, self.callback)
 
@@ -41,6 +42,7 @@ def _own_methods(ours: type[Callback]) -> set[str]:
 def _forwarded(ours: type[Callback], name: str) -> Callable[..., Any]:
     @functools.wraps(getattr(ours, name))
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        """What our callback does."""
         return getattr(self.callback, name)(*args, **kwargs)
 
     return method

@@ -153,6 +153,7 @@ class _Fitted:
 
     @property
     def parameters(self) -> dict[str, Any]:
+        """The arrays that the estimator holds, by name."""
         return dict(_arrays(vars(self._estimator)))
 
 

@@ -310,6 +310,7 @@ def _begins_with_closure(optimizer: Any) -> bool:
 def _fenced(closure: Callable[..., Any], passed: Callable[[], None]) -> Callable[..., Any]:
     @wraps(closure)
     def fenced(*args: Any, **kwargs: Any) -> Any:
+        """What was given, and then the fence."""
         try:
             return closure(*args, **kwargs)
         finally:

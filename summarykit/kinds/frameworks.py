@@ -56,17 +56,21 @@ class _Torch:
     """PyTorch: detached, so that no graph is kept alive."""
 
     def owns(self, kind: type) -> bool:
+        """See `Framework`."""
         return _is(kind, "torch", "Tensor")
 
     def hold(self, value: Any) -> Any | None:
+        """See `Framework`."""
         _check_torch(value)
         # Copy or clone, it runs in the order of the device's stream: a later in-place change does not reach it.
         return None if value.is_cpu else TRANSFERS.begin(value) or value.detach().clone()
 
     def arrived(self, held: Any) -> bool:
+        """See `Framework`."""
         return isinstance(held, Transfer) and held.arrived
 
     def fetch(self, value: Any) -> Fetched:
+        """See `Framework`."""
         if isinstance(value, Transfer):
             return self.fetch(value.values())._replace(own=True)
         _check_torch(value)
@@ -79,6 +83,7 @@ class _Torch:
         return Fetched(value.numpy(force=True), None, own=not value.is_cpu)
 
     def item(self, value: Any) -> Any:
+        """See `Framework`."""
         return value.item()
 
 
@@ -108,9 +113,11 @@ class _Jax:
     """JAX: immutable and computed asynchronously on every platform, the CPU included."""
 
     def owns(self, kind: type) -> bool:
+        """See `Framework`."""
         return _is(kind, "jax", "Array") or _is(kind, "jax.core", "Tracer")
 
     def hold(self, value: Any) -> Any | None:
+        """See `Framework`."""
         _check_jax(value)
         if in_host(value):
             return None
@@ -118,12 +125,15 @@ class _Jax:
         return value if value.ndim == 0 else value.copy()
 
     def arrived(self, held: Any) -> bool:
+        """See `Framework`."""
         return bool(held.is_ready())
 
     def fetch(self, value: Any) -> Fetched:
+        """See `Framework`."""
         return Fetched(np.asarray(value), None, own=False)
 
     def item(self, value: Any) -> Any:
+        """See `Framework`."""
         return value.item()
 
 
@@ -153,21 +163,26 @@ class _MindSpore:
     """MindSpore (and MXNet, whose method has the same name)."""
 
     def owns(self, kind: type) -> bool:
+        """See `Framework`."""
         return hasattr(kind, "asnumpy")
 
     def hold(self, value: Any) -> None:
+        """See `Framework`."""
         if "complex" in str(value.dtype).lower():
             raise _complex(value)
 
     def arrived(self, held: Any) -> bool:
+        """See `Framework`."""
         return True
 
     def fetch(self, value: Any) -> Fetched:
+        """See `Framework`."""
         if str(value.dtype).lower() == "bfloat16":
             return Fetched(value.float().asnumpy(), "bfloat16", own=False)
         return Fetched(value.asnumpy(), None, own=False)
 
     def item(self, value: Any) -> Any:
+        """See `Framework`."""
         return self.fetch(value).array.item()
 
 

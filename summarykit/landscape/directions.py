@@ -47,6 +47,7 @@ def along_path(trajectory: Trajectory, recipe: Recipe, file: Path) -> Laid:
     found = recipe.principal(scatter)
 
     def fill(directions: Directions) -> None:
+        """Write the directions into their memory."""
         extremes = _combine(trajectory, names, found, directions)
         _fill_up(directions, recipe, trajectory.last, names, len(found.shares))
         signs = [*recipe.signs(extremes), 1.0, 1.0]
@@ -70,6 +71,7 @@ def at_random(centre: Weights, recipe: Recipe, file: Path) -> Laid:
     names = _movable(centre, recipe)
 
     def fill(directions: Directions) -> None:
+        """Write the directions into their memory."""
         for name, which, noise in recipe.noise(centre, names):
             if name in directions[which]:
                 directions[which][name][...] = noise
@@ -88,6 +90,7 @@ def between(trajectory: Trajectory, recipe: Recipe, file: Path) -> Laid:
     names = [name for name, place in trajectory.last.places.items() if place.is_float]
 
     def fill(directions: Directions) -> None:
+        """Write the directions into their memory."""
         for piece in trajectory.pieces(names):
             _part(directions[0], piece.name, piece.start, piece.moved.shape[1])[:] = piece.moved[0]
 

@@ -186,6 +186,7 @@ def _mindspore_state() -> Iterator[Callable[[], Any]]:
     counted = dict(calls)
 
     def put_back() -> None:
+        """Set the seed that was there before."""
         if own is None:
             seeds["_GLOBAL_SEED"] = None
         else:

@@ -90,12 +90,14 @@ class _Watch:
         self._begun, self._known = time.monotonic(), len(cells.done)
 
     def take(self, number: int, futures: dict[Future[Measured], int], future: Future[Measured]) -> None:
+        """Add what one of the processes has measured."""
         found = future.result()
         del futures[future]
         self._cells.add(number, found.names, found.values)
         self.tell()
 
     def tell(self) -> None:
+        """Report how far it has come."""
         if self._report is None:
             return
         total, done = len(self._grid.points), sum(len(self._grid.blocks[each]) for each in self._cells.done)

@@ -105,6 +105,7 @@ def joined(one: Spans, other: Spans, shift: int = 0) -> Spans:
     """Both in one; the times of ``other`` are moved by ``shift`` ns."""
 
     def both(name: str, kind: type[np.integer[Any]], more: int = 0) -> Array:
+        """A column of both, one behind the other."""
         first, second = getattr(one, name), getattr(other, name)
         return np.concatenate([first, second.astype(kind) + kind(more)], dtype=kind)
 

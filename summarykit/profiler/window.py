@@ -196,6 +196,7 @@ class Window:
         """What a collector says of itself; of one that failed to, what it said last."""
 
         def say() -> None:
+            """Say it as it is now."""
             self._said[one.key] = one.described()
 
         if one.key not in self._mute and not self._did(one, "describe itself", say):

@@ -139,6 +139,7 @@ class _Record:
                 self.found.restarts.append((self.offset, self.step))
 
     def summary(self, summary: Field) -> None:
+        """Take the values of a summary."""
         for value in wire.fields(self.data, summary.start, summary.stop):
             if (value.number, value.wire) == (VALUE, BYTES):
                 self.value(value, {each.number: each for each in wire.fields(self.data, value.start, value.stop)})
@@ -187,8 +188,10 @@ class _Record:
         return self.dialect.kind(self.text(names[-1] if names else None))
 
     def entry(self, kind: str, tag: str, place: Field, *, whole: bool = False) -> None:
+        """Note where a value lies."""
         where = self.offset + place.start, place.stop - place.start
         self.found.entries.append(Entry(kind, tag, self.offset, self.step, self.wall_time, *where, whole))
 
     def text(self, place: Field | None) -> str:
+        """A text; empty where there is none."""
         return wire.text(self.data[place.start : place.stop]) if place is not None and place.wire == BYTES else ""

@@ -122,6 +122,7 @@ class Source:
         findings = Findings()
 
         def rest(data: Any, offset: int) -> None:
+            """Read on from there to the end."""
             findings.add(self._walk(data, len(data), offset))
 
         for span in self._scanner.poll():

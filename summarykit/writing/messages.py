@@ -159,6 +159,7 @@ def _pickled(snapshot: Any, locate: Callable[[Array], Place | None]) -> Pickled:
     places: list[Place] = []
 
     def travels(buffer: pickle.PickleBuffer) -> bool:
+        """Whether a buffer goes with the message: it lies nowhere where it can be left."""
         place = locate(np.frombuffer(buffer.raw(), np.uint8))
         if place is not None:
             places.append(place)

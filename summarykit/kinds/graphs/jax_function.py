@@ -55,6 +55,7 @@ class _Reading:
         self._names = Names()
 
     def nodes(self, closed: Any) -> Iterator[Node]:
+        """Its inputs, operations and outputs."""
         jaxpr = closed.jaxpr
         given: dict[Any, str] = {}
         for variable, name in zip(jaxpr.invars, _argument_names(jaxpr), strict=True):

@@ -48,12 +48,14 @@ class _Reading:
         self._held: dict[int, tuple[str, ...]] = {}
 
     def model(self, model: Any) -> Iterator[Node]:
+        """Its operations and outputs."""
         given: dict[int, str] = {}
         yield from self._operations(model, given, "")
         for tensor in model.outputs:
             yield Node(self._names.new("output"), Node.OUTPUT, _sources([tensor], given), outputs=(_type(tensor),))
 
     def layers(self, model: Any, scope: str) -> Iterator[Node]:
+        """A node for each layer, in scopes by the models that they are in."""
         for layer in model.layers:
             if getattr(layer, "layers", None):
                 yield from self.layers(layer, f"{scope}{layer.name}/")

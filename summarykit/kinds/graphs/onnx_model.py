@@ -52,6 +52,7 @@ class _Reading:
         self._types = {each.name: self._type(each.type) for each in (*graph.value_info, *graph.input, *graph.output)}
 
     def graph(self) -> Graph:
+        """All of it: parameters, inputs, operations and outputs."""
         parameters = list(self._parameters())
         nodes = [*parameters, *self._inputs(), *map(self._node, self._graph.node), *map(self._output, self._graph.output)]
         return Graph(tuple(nodes), self._graph.name)

@@ -169,7 +169,10 @@ def _remembering() -> Any:
     base = _torch().fx.Interpreter
 
     class Remembering(base):    # type: ignore[misc, valid-type]  # a class of torch, which is not imported here
+        """Runs a graph, and notes at each node what it gave."""
+
         def run_node(self, node: Any) -> Any:
+            """Run one of them."""
             node.meta["val"] = super().run_node(node)
             return node.meta["val"]
 

@@ -57,6 +57,7 @@ class Together:
         """All metrics of one point and one batch."""
 
         def network(*args: Any, **kwargs: Any) -> Any:
+            """The network with these weights."""
             return self._torch.func.functional_call(self._network, weights, args, kwargs)
 
         outputs, target = self._call(network, batch)

@@ -48,6 +48,7 @@ class _Runs:
     launch: Ints
 
     def followed_by(self, later: _Runs) -> _Runs:
+        """These and later ones, in order."""
         lane, start, end, launch = (np.concatenate(pair) for pair in zip(self._columns(), later._columns(), strict=True))
         order = np.lexsort((start, lane))
         return _Runs(lane[order], start[order], _reach(lane[order], end[order]), launch[order])

@@ -60,9 +60,11 @@ class _Scale:
         self._width = int((start + np.maximum(spans.duration[chosen], 1)).max()) - self._base + 1 if len(start) else 0
 
     def moments(self, lane: Array, time: Ints) -> Ints:
+        """One number for lane and time, that ascends within each lane."""
         return time - self._base + lane.astype(np.int64) * self._width
 
     def has(self, time: Ints) -> Array:
+        """Which of the times lie in it."""
         return (time >= self._base) & (time < self._base + self._width)
 
 

@@ -59,6 +59,7 @@ class CommunicationInstrument(Instrument):
 
         @functools.wraps(original)
         def call(*args: Any, **kwargs: Any) -> Any:
+            """The operation, measured."""
             if self._inside:    # an operation made of others
                 return original(*args, **kwargs)
             self._inside = True
@@ -91,6 +92,7 @@ class CommunicationInstrument(Instrument):
     def _forward(self, original: Any) -> Any:
         @functools.wraps(original)
         def forward(model: Any, *args: Any, **kwargs: Any) -> Any:
+            """Watch the model, then what it did before."""
             if id(model) not in self._models:
                 self._models[id(model)] = model
                 self._watch(model)
@@ -104,6 +106,7 @@ class CommunicationInstrument(Instrument):
         if hasattr(first, "register_post_accumulate_grad_hook"):    # since PyTorch 2.1
 
             def ready(_: Any) -> None:
+                """A gradient is there: the last such moment counts."""
                 if model.require_backward_grad_sync:
                     self._arrived = perf_counter_ns()
 
@@ -114,6 +117,7 @@ class CommunicationInstrument(Instrument):
 
         @functools.wraps(original)
         def backward(*args: Any, **kwargs: Any) -> Any:
+            """The backward pass, and how long it waited at its end."""
             self._arrived = 0
             try:
                 return original(*args, **kwargs)

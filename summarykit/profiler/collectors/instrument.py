@@ -67,8 +67,11 @@ class Instrument:
         """Make of a function one that does the same and is recorded as a span."""
 
         def around(original: _Call) -> _Call:
+            """The call, measured."""
+
             @functools.wraps(original)
             def call(*args: Any, **kwargs: Any) -> Any:
+                """What was called, and how long it took."""
                 begun = perf_counter_ns()
                 try:
                     return original(*args, **kwargs)

@@ -47,6 +47,7 @@ class LoaderInstrument(Instrument):
 
         @functools.wraps(original)
         def construct(loader: Any) -> Any:
+            """Make an iterator, and know it again."""
             iterator = timed(loader)
             self.loaders[id(loader)] = _facts(loader)
             self._meet(iterator)
@@ -57,6 +58,7 @@ class LoaderInstrument(Instrument):
     def _next(self, original: Any) -> Any:
         @functools.wraps(original)
         def following(iterator: Any) -> Any:
+            """The next batch, measured."""
             begun = perf_counter_ns()
             queue = self._queues.get(id(iterator), False)
             if queue:

@@ -56,6 +56,7 @@ class StageInstrument(Instrument):
         running = self._running
 
         def advance(iterator: Any) -> Any:
+            """The next item of the stage, measured."""
             parent, running.stage = running.stage, stage.number
             queued = stage.queued()
             begun = perf_counter_ns()
@@ -71,6 +72,7 @@ class StageInstrument(Instrument):
 
     def _as_parent(self, number: int) -> Callable[[Any], Any]:
         def pull(source: Any) -> Any:
+            """The next item, in the thread that fills the queue."""
             self._running.stage = number
             return next(source)
 

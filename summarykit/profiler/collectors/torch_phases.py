@@ -104,6 +104,7 @@ class TorchInstrument(Instrument):
 
         @functools.wraps(original)
         def move(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+            """Move a tensor; measured where it went to another device."""
             begun = perf_counter_ns()
             moved = original(tensor, *args, **kwargs)
             if moved.device != tensor.device:

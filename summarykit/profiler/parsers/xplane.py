@@ -49,12 +49,14 @@ class _Reader:
         self._steps: list[tuple[int, int]] = []
 
     def read(self, data: memoryview) -> None:
+        """Take all planes of a file."""
         for number, plane in _fields(data, self.skipped):
             if number == _PLANES:
                 self._plane(plane)
             plane.release()
 
     def recording(self, path: Path) -> Recording:
+        """What was read."""
         spans = self._columns.spans(self._kinds.names, self._lanes)
         chosen, number = (np.array(column, np.int64) for column in (zip(*self._steps, strict=True) if self._steps else ((), ())))
         steps = steps_of(spans, chosen, number)

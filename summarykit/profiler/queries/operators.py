@@ -33,6 +33,7 @@ class Kind:
 
 def _csv(name: str, convert: Callable[[list[str]], Row]) -> Reader:
     def read(source: Source, device: str) -> list[Row]:
+        """Rows of the device's file."""
         return source.rows(name.format(device), convert)
 
     return read
@@ -61,6 +62,7 @@ def _kernels(source: Source, device: str) -> list[Row]:
     flops = _flops(source, device)
 
     def convert(row: list[str]) -> Row:
+        """A row as it is shown; nothing where the framework does not know the operator."""
         told = framework.get(row[0])
         return _kernel(row, told, flops.get(row[0])) if told else []
 
@@ -118,6 +120,7 @@ def _old_kernels(source: Source, device: str) -> list[Row]:
     framework = _framework(source, device)
 
     def convert(row: list[str]) -> Row:
+        """A row as it is shown; nothing where the framework does not know the operator."""
         told = framework.get(row[0])
         return [told[4], told[5], float(row[1]), told[6], told[3], json.loads(told[7]) if told[7] else None] if told else []
 

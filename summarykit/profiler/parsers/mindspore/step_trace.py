@@ -22,6 +22,7 @@ def steps(path: Path, device: int, skipped: Counter[str]) -> Table:
     known = {"step_num", *_POINTS[:3]} <= place.keys()
 
     def step(row: list[str]) -> tuple[int, ...]:
+        """Number and times of one step; -1 for a time that is not there."""
         times = (int64(row[place[point]]) * NANOSECONDS_PER_TICK if point in place else -1 for point in _POINTS)
         return int64(row[place["step_num"]]), *times
 
