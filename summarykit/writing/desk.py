@@ -35,7 +35,7 @@ class Desk:
         """No file and no thread before the first value. ``failed`` is told when writing begins to fail."""
         self.flush_secs = options.flush_secs
         self.buffer = Buffer(options.on_full, self._attend, lifecycle.pump().wake)
-        self.works = Works(options, stats, self.buffer.release, failed)
+        self.works = Works(options, stats, self.buffer.release, failed, self._bring)
         self.turns = Turns(self._turn, stats.say)
         self.ended = False
         self.direct = False
@@ -126,6 +126,17 @@ class Desk:
             return self._dismiss_late_comers()
         return self._hurry() or any(request.position and not self.buffer.passed(request.position) for request in behind)
 
+    def _bring(self) -> None:
+        """A thread has worked on values: it brings them to the files, while they are in its caches, and calls the pump for the rest."""
+        if self.turns.take_free(self._deliver):
+            lifecycle.pump().wake()
+
+    def _deliver(self) -> bool:
+        """Bring what was worked on to the files; True where it was all that somebody waits for."""
+        if not self.ended:
+            self.works.deliver()
+        return any(map(self._worked_on, list(self._requests)))
+
     def _hurry(self) -> bool:
         return bool(len(self.buffer) or self._requests) if self.direct else self.buffer.crowded()
 
@@ -136,11 +147,15 @@ class Desk:
             return False
         if request.ticket is None:
             request.ticket = executor.submitted
-        if executor.completed < request.ticket:
+        if not self._worked_on(request):
             return False
         self._requests.remove(request)
         request.carry_out()
         return True
+
+    def _worked_on(self, request: Request) -> bool:
+        """Whether all values that were put before it are known to be worked on."""
+        return request.ticket is not None and self.works.executor.completed >= request.ticket
 
     def _close(self) -> bool:
         succeeded, syncs = self.works.flushed(), self.works.close()

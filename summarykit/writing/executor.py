@@ -15,8 +15,8 @@ from summarykit.shapes import Array, Point, Shape
 from summarykit.writing.job import Task, is_light, is_small
 from summarykit.writing.records import Records
 
-TELL_SECS = 0.02
-"""Seconds between two notices of outcomes, at most, while there is more to do."""
+BRING_SECS = 0.004
+"""Seconds after which the thread brings what it has done to the files while there is more to do: large values then use the same memory."""
 
 HERE_SECS = 0.02
 """Seconds that a turn of the pump spends on small tasks: they are not worth a thread, but scalars must not wait for thousands of them."""
@@ -126,11 +126,11 @@ def _message(error: BaseException) -> str:
 class ThreadExecutor(Local):
     """One thread, started with the first task."""
 
-    def __init__(self, notify: Callable[[], None]) -> None:
-        """``notify`` is called, from the thread, when outcomes are ready: with the last one, and now and then before that."""
+    def __init__(self, bring: Callable[[], None]) -> None:
+        """``bring`` is called, from the thread, when outcomes are ready: with the last one, and now and then before that."""
         self.submitted = 0
         self.completed = 0
-        self._notify = notify
+        self._bring = bring
         self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._here: list[Task] = []
         self._done: deque[Outcome] = deque()
@@ -196,14 +196,14 @@ class ThreadExecutor(Local):
         return True
 
     def _run(self) -> None:
-        told = 0.0
+        brought = 0.0
         while (task := self._tasks.get()) is not None:
             tasks = [task, *self._small_behind(task)]
             self._done.extend(perform_all(tasks))
             self._performed += len(tasks)
-            if self._tasks.empty() or monotonic() - told >= TELL_SECS:    # the two threads should not take turns at each small task
-                told = monotonic()
-                self._notify()
+            if self._tasks.empty() or monotonic() - brought >= BRING_SECS:
+                self._bring()
+                brought = monotonic()
 
     def _small_behind(self, task: Task) -> Iterator[Task]:
         """The tasks that are done together with a small one: those behind it, up to one that is not small."""

@@ -25,22 +25,29 @@ START_SECS = 0.25
 """Age of the oldest task in the thread at which workers are started before that."""
 
 
-def executor_for(options: WriterOptions, notify: Callable[[], None], say: Callable[..., None]) -> Executor:
-    """The executor for ``options.num_process`` workers."""
-    return ProcessExecutor(options, notify, say) if options.num_process else ThreadExecutor(notify)
+def executor_for(options: WriterOptions, bring: Callable[[], None], notify: Callable[[], None], say: Callable[..., None]) -> Executor:
+    """The executor for ``options.num_process`` workers (see `ProcessExecutor`)."""
+    return ProcessExecutor(options, bring, notify, say) if options.num_process else ThreadExecutor(bring)
 
 
 class ProcessExecutor:
     """Gives each task to whom it suits, and the outcomes back in the order of the tasks."""
 
-    def __init__(self, options: WriterOptions, notify: Callable[[], None], say: Callable[..., None]) -> None:
-        """Nothing is started yet. ``notify`` is called when an outcome may be ready, ``say`` warns once by key."""
+    def __init__(self, options: WriterOptions, bring: Callable[[], None], notify: Callable[[], None], say: Callable[..., None]) -> None:
+        """Nothing is started yet.
+
+        Args:
+            options: of the writer.
+            bring: called by the thread when outcomes of its own are ready.
+            notify: called when outcomes of workers may be ready.
+            say: warns once by key.
+        """
         self.submitted = 0
         self.completed = 0
         self._options = options
         self._notify = notify
         self._say = say
-        self._thread = ThreadExecutor(notify)
+        self._thread = ThreadExecutor(bring)
         self._crew: Crew | None = None
         self._hindered = False
         self._open: deque[Task] = deque()    # all that is not given back, in order

@@ -27,9 +27,16 @@ class Turns:
         """One turn, which never raises; True where more is waiting."""
         if not self.lock.acquire(timeout=_TURN_SECS):
             return False    # at the end of the process, a pump that hangs in a system call
+        return self._take(self._turn)
+
+    def take_free(self, turn: Callable[[], bool]) -> bool:
+        """A turn of another sort, where it is nobody's; True where more is waiting, or where it is somebody's."""
+        return not self.lock.acquire(blocking=False) or self._take(turn)
+
+    def _take(self, turn: Callable[[], bool]) -> bool:
         try:
             self._inside = True
-            return self._turn()
+            return turn()
         except Exception as error:  # noqa: BLE001  the pump serves all writers and outlives any fault of one
             self._say(("turn", type(error)), "internal error, please report it: %r", error)
             return False

@@ -31,9 +31,24 @@ class Works:
         durable: brings them to the disk.
     """
 
-    def __init__(self, options: WriterOptions, stats: Stats, release: Callable[[Job], None], failed: Callable[[OSError], None]) -> None:
-        """Prepare; nothing is created yet. ``release`` is told of each job that is done with, ``failed`` when writing begins to fail."""
-        self.executor: Executor = executor_for(options, lifecycle.pump().wake, stats.say)
+    def __init__(
+        self,
+        options: WriterOptions,
+        stats: Stats,
+        release: Callable[[Job], None],
+        failed: Callable[[OSError], None],
+        bring: Callable[[], None],
+    ) -> None:
+        """Prepare; nothing is created yet.
+
+        Args:
+            options: how to write.
+            stats: the counters.
+            release: told of each job that is done with.
+            failed: told when writing begins to fail.
+            bring: called by a thread of this process that has worked on values.
+        """
+        self.executor: Executor = executor_for(options, bring, lifecycle.pump().wake, stats.say)
         self.output = Output(options, stats, failed)
         self.lineage = LineageFile(options, self.output.maker.origin)
         self._options = options

@@ -43,7 +43,8 @@ class Bench:
     def __init__(self, directory, **options):
         self.options = WriterOptions(directory, **options)
         self.woken, self.said = threading.Event(), []
-        self.executor = executor_for(self.options, self.woken.set, lambda key, message, *args: self.said.append((key, message % args)))
+        wake = self.woken.set
+        self.executor = executor_for(self.options, wake, wake, lambda key, message, *args: self.said.append((key, message % args)))
         self.lending = Lending(self.executor.allocate)
         self.outcomes = []
 
