@@ -8,12 +8,15 @@ from typing import Any
 
 from summarykit.lazy import loaded
 
+_DEEPEST = 32    # levels
 
-def flatten(values: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Give every value with its tag: ``{"loss": {"train": 1}}`` is ``("loss/train", 1)``."""
+
+def flatten(values: Mapping[Any, Any], prefix: str = "", above: tuple[Mapping[Any, Any], ...] = ()) -> Iterator[tuple[str, Any]]:
+    """Give every value with its tag: ``{"loss": {"train": 1}}`` is ``("loss/train", 1)``. What holds itself, or is too deep, is a value."""
+    above = (*above, values)
     for name, value in values.items():
-        if isinstance(value, Mapping):
-            yield from flatten(value, f"{prefix}{name}/")
+        if isinstance(value, Mapping) and len(above) < _DEEPEST and not any(value is each for each in above):
+            yield from flatten(value, f"{prefix}{name}/", above)
         else:
             yield f"{prefix}{name}", value
 

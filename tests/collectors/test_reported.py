@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from summarykit.collectors.reported import at_hand
+from summarykit.collectors.reported import at_hand, flatten
 
 torch = pytest.importorskip("torch")
 
@@ -39,3 +39,17 @@ def test_what_has_no_value_is_left_to_the_record():
 
     torch.vmap(look)(torch.ones(3))
     assert seen == [True]
+
+
+def test_cb5_a_mapping_that_holds_itself_is_a_value_where_it_comes_again():
+    values = {"loss": 1, "same": {"a": 2}}
+    values["nested"] = {"back": values, "same": values["same"]}
+    assert dict(flatten(values, "eval/")) == {"eval/loss": 1, "eval/same/a": 2, "eval/nested/same/a": 2, "eval/nested/back": values}
+
+
+def test_cb5_a_mapping_that_is_nested_too_deep_is_a_value():
+    deep = {}
+    for _ in range(5000):
+        deep = {"x": deep}
+    ((tag, _),) = flatten(deep)
+    assert tag.count("/") < 100
