@@ -28,7 +28,7 @@ WAKE_BYTES = 4 * 2**20
 """Bytes of arrays handed over at once that make the pump come early: so much work should not begin late."""
 
 LONGEST_WAIT = 0.5
-"""Seconds that one call waits at most when the buffer is full."""
+"""Seconds that one call waits at most when the buffer is full, as long as the machine lets this process run."""
 
 _LEAST_BYTES = FULL_BYTES // FULL_AT    # that any other value counts for: there may be as many of the smallest as scalars
 
@@ -164,16 +164,17 @@ class Buffer:
     def _wait(self, room: Callable[[], bool]) -> bool:
         """Wait for room, by short sleeps: a signal handler that records may interrupt this, and a lock would then never come free.
 
+        These are counted, not the clock: while the process is stopped, or the machine lets nothing of it run, the pump can make no room.
         A second full wait in a row would only slow training: once one was in vain, what comes is dropped until there is room.
         """
-        begun = now = time.monotonic()
-        end = begun + (0.0 if self._choked else self._patience)
+        waited, patience = 0.0, 0.0 if self._choked else self._patience
         while not room():
-            if now >= end:
+            if waited >= patience:
                 self._choked = True
                 return False
-            time.sleep(0.001 + (now - begun) / 16)    # each takes the processor 25 µs: the more there are, the longer
-            now = time.monotonic()
+            nap = 0.001 + waited / 16    # each takes the processor 25 µs: the more there are, the longer
+            time.sleep(nap)
+            waited += nap
         self._choked = False
         return True
 

@@ -121,6 +121,24 @@ def test_block_waits_for_room(monkeypatch):
     thread.join()
 
 
+def test_a_process_that_was_stopped_in_the_midst_of_waiting_drops_nothing_in_vain(monkeypatch):
+    """The pump stood still, too; it makes room when it is let run."""
+    some, _ = make("block")
+    fill(some)
+    naps, now = [], [time.monotonic()]
+
+    def stopped(seconds):
+        naps.append(seconds)
+        now[0] += 10
+        while len(naps) == 3 and len(some):
+            some.take()
+
+    monkeypatch.setattr(buffers.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(buffers.time, "sleep", stopped)
+    assert some.put(scalars(1))
+    assert len(naps) == 3
+
+
 def test_block_gives_up_once_and_then_drops_at_once():
     """EX5: no call waits longer than stated, and a hanging disk does not cost that wait at every call."""
     some, _ = make("block")
