@@ -112,11 +112,11 @@ def mindspore_python() -> Path:
 
 @pytest.fixture
 def run_script() -> Iterator[Callable[..., scripts.Finished]]:
-    """``run_script(code, *args, timeout=150, env={}, python=sys.executable)``: a fresh process; nothing of it outlives the test."""
+    """``run_script(code, *args, env={}, python=sys.executable)``: a fresh process; nothing of it outlives the test."""
     started: list[scripts.Script] = []
 
     def run(
-        code: str | Path, *args: object, timeout: float = 150, env: dict[str, str] | None = None, python: object = sys.executable,
+        code: str | Path, *args: object, timeout: float = 600, env: dict[str, str] | None = None, python: object = sys.executable,
         **popen: object,
     ) -> scripts.Finished:  # fmt: skip
         script = scripts.Script(code, tuple(map(str, args)), env or {}, str(python))

@@ -29,7 +29,7 @@ def wheel(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> zipfile.Z
     copied = source.with_name("copied")
     subprocess.run(["cp", "-rL", str(source), str(copied)], check=True)
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet", "-w", str(out), str(copied)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     (path,) = out.glob("*.whl")
     return zipfile.ZipFile(path)

@@ -99,7 +99,7 @@ def test_the_landscape_example_runs_around_a_users_own_code(run_script, block, t
     pytest.importorskip("sklearn")
     pytest.importorskip("torch")
     own = USERS_OWN + "import torch\nloss_fn = torch.nn.CrossEntropyLoss()\n"
-    run_script(own + block("landscape example") + LANDSCAPE, cwd=tmp_path, timeout=280).expect_success()
+    run_script(own + block("landscape example") + LANDSCAPE, cwd=tmp_path).expect_success()
 
 
 def test_the_example_is_short(block):

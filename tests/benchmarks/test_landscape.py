@@ -12,7 +12,7 @@ import pytest
 def test_a_case_prints_its_figures(checkout, case, needs, figures):
     pytest.importorskip(needs)
     command = [sys.executable, checkout / "benchmarks/landscape.py", "--scale=0.001", "--only", case]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     header, rule, *rows = done.stdout.splitlines()
     assert (header, rule) == ("| case | what | figure |", "|---|---|---:|"), done.stderr
     assert len(rows) == figures, done.stderr

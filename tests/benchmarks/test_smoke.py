@@ -15,7 +15,7 @@ SCRIPTS = {
 
 def run(checkout, script, *options):
     command = [sys.executable, checkout / f"benchmarks/{script}.py", "--rounds=1", "--scale=0.002", "--only=summarykit", *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

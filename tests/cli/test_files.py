@@ -97,7 +97,7 @@ def test_the_writer_of_a_torn_file_is_asked_for(cli, tmp_path, alive, state, cod
 def _gone() -> Process:
     """A process that has ended."""
     code = "import os; from summarykit.clock import Process; p = Process.current(); print(p.pid, p.start, p.boot, p.pid_namespace, p.host)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=150, env=environment(""), check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, env=environment(""), check=True)
     pid, start, boot, namespace, host = done.stdout.split()
     return Process(int(pid), int(start), boot, int(namespace), host)
 

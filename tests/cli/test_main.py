@@ -95,7 +95,7 @@ def test_control_characters_do_not_reach_the_terminal(cli, tmp_path):
 @pytest.mark.parametrize("module", ["summarykit", "summarykit.cli"])
 def test_python_m(base, module):
     done = subprocess.run(
-        [sys.executable, "-m", module, "ls", str(base)], capture_output=True, text=True, timeout=150, env=environment(""), check=True
+        [sys.executable, "-m", module, "ls", str(base)], capture_output=True, text=True, timeout=600, env=environment(""), check=True
     )
     assert "baseline" in done.stdout
     assert done.stderr == ""
@@ -106,7 +106,7 @@ def test_a_closed_pipe_ends_it_quietly(base):
     reader, writer = os.pipe()
     os.close(reader)
     command = [sys.executable, "-m", "summarykit", "show", str(base), "--tag", "loss", "--json"]
-    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=150, env=environment(""), check=False)
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=600, env=environment(""), check=False)
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, "")
 
@@ -115,7 +115,7 @@ def test_a_closed_pipe_ends_it_quietly(base):
 def test_a_full_disk_behind_the_output_is_one_line(base, option):
     command = [sys.executable, "-m", "summarykit", "show", str(base), "--tag", "loss", option]
     with open("/dev/full", "w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=150, env=environment(""), check=False)
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=600, env=environment(""), check=False)
     assert (done.returncode, done.stderr) == (2, "summarykit: error: No space left on device\n")
 
 
@@ -147,7 +147,7 @@ def test_output_that_cannot_be_encoded_is_escaped(tmp_path):
     env = environment("", PYTHONIOENCODING="ascii", LC_ALL="C")
     for option in ([], ["--json"]):
         command = [sys.executable, "-m", "summarykit", "show", str(tmp_path), *option]
-        done = subprocess.run(command, capture_output=True, timeout=150, env=env, check=True)
+        done = subprocess.run(command, capture_output=True, timeout=600, env=env, check=True)
         if option:
             assert json.loads(done.stdout)["runs"][0]["tags"][0]["tag"] == "Verlust ü 漢"
         else:

@@ -84,7 +84,7 @@ def test_the_numpy_gradients_are_right():
 def test_the_example_runs(directory, checkout, no_leftovers):
     command = [sys.executable, str(checkout / "examples" / "digits.py"), str(directory.path)]
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=280, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     for line in ("of the test images recognised", "scalar     loss", "tensor     scores", "tensorboard --logdir", "mindinsight start"):

@@ -42,7 +42,7 @@ def test_an_example_runs(path, run_script, tmp_path):
     for package in NEEDS.get(path.stem, ()):
         if not find_spec(package):    # importing keras would choose its backend
             pytest.skip(f"could not import '{package}'")
-    done = run_script(path.read_text(encoding="utf-8"), cwd=tmp_path, timeout=240).expect_success()
+    done = run_script(path.read_text(encoding="utf-8"), cwd=tmp_path).expect_success()
     assert "Traceback" not in done.stderr
     assert records.check_directory(tmp_path)
     done.expect_nothing_left()

@@ -25,7 +25,7 @@ for step in range(int(sys.argv[2])):
 
 
 def test_cr1_sigkill_costs_nothing_that_is_half_a_second_old(run_script, tmp_path):
-    done = run_script(RECORD + "rest(0.5); os.kill(os.getpid(), signal.SIGKILL)", tmp_path, 1000, timeout=90)
+    done = run_script(RECORD + "rest(0.5); os.kill(os.getpid(), signal.SIGKILL)", tmp_path, 1000)
     assert done.returncode == -9
     assert events.both(tmp_path) == [(step, float(step)) for step in range(1000)]
     done.expect_nothing_left()
@@ -39,10 +39,10 @@ def cut(paths, bytes_):
 
 @pytest.mark.parametrize("bytes_", [1, 7, 30])
 def test_cr6_the_torn_tail_of_a_dead_run_is_cut_by_the_next(bytes_, run_script, tmp_path):
-    run_script(RECORD, tmp_path, 2_000, timeout=90).expect_success()
+    run_script(RECORD, tmp_path, 2_000).expect_success()
     first = set(records.record_files(tmp_path))
     cut(first, bytes_)
-    run_script(RECORD, tmp_path, 100, timeout=90).expect_success()
+    run_script(RECORD, tmp_path, 100).expect_success()
     assert {path: len(records.payloads(path)) - (2 if "tfevents" in path.name else 1) for path in first} == dict.fromkeys(first, 1_999)
     assert events.both(tmp_path) == [(s, float(s)) for s in range(1_999)] + [(s, float(s)) for s in range(100)]
     assert len(Run(tmp_path, raw=True).scalars("loss")) == 2_099
@@ -54,7 +54,7 @@ def test_a_long_last_record_is_cut_too(run_script, tmp_path):
 import numpy as np
 record.add_value("tensor", "weights", np.zeros(100_000)); record.record(1)
 """
-    run_script(RECORD + code, tmp_path, 10, timeout=90).expect_success()
+    run_script(RECORD + code, tmp_path, 10).expect_success()
     whole = records.check_directory(tmp_path)
     open_again(tmp_path)
     assert {name: records.check_directory(tmp_path)[name] for name in whole} == whole
@@ -155,7 +155,7 @@ def expect_untouched(directory, paths):
 
 def test_a_directory_of_sound_runs_is_not_walked_through_again_and_again(run_script, tmp_path, monkeypatch):
     """The end of a file tells whether it is whole; with many large runs a walk through each would take minutes at every start."""
-    run_script(RECORD, tmp_path, 2_000, timeout=90).expect_success()
+    run_script(RECORD, tmp_path, 2_000).expect_success()
     calls = []
     real = os.pread
     monkeypatch.setattr(os, "pread", lambda *args: calls.append(args) or real(*args))

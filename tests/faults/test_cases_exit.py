@@ -48,7 +48,7 @@ ENDINGS = {
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_ex1_ex2_everything_is_there_however_the_script_ends(ending, run_script, tmp_path):
     code, status = ENDINGS[ending]
-    done = run_script(RECORD + code, tmp_path, timeout=90)
+    done = run_script(RECORD + code, tmp_path)
     assert done.returncode == status, done.stderr
     assert events.both(tmp_path) == [(step, float(step)) for step in range(500)]
     assert "summarykit" not in done.stderr, done.stderr
@@ -68,7 +68,7 @@ for kind, value in {**values, "hparams": {"lr": 0.1}}.items():
 assert record.record(1)
 raise KeyboardInterrupt
 """
-    done = run_script(RECORD + code, tmp_path, timeout=90)
+    done = run_script(RECORD + code, tmp_path)
     assert done.returncode == -2, done.stderr
     assert {point.kind for point in events.all_points(tmp_path)} >= {"scalar", "histogram", "image", "tensor"}
 
@@ -112,12 +112,12 @@ longest = max(longest, time.monotonic() - begun)
 assert longest < 10, longest
 begun = time.monotonic()
 record.close(timeout=5)
-assert time.monotonic() - begun < 20
+assert time.monotonic() - begun < 60
 stats = record.stats()
 assert stats["written"] == 0 and stats["waiting"] == 0, stats
 assert stats["dropped"] == {"storage: Input/output error": 5000}, stats
 """
-    done = run_script(RECORD + code, tmp_path, timeout=90).expect_success()
+    done = run_script(RECORD + code, tmp_path).expect_success()
     assert done.stderr.count("cannot write") == 1, done.stderr
 
 
@@ -153,7 +153,7 @@ atexit.register(late)
 record = SummaryRecord(sys.argv[1]); fill(record, 0, 300)
 atexit.register(lambda: fill(record, 300, 400))
 """
-    done = run_script(code, tmp_path, timeout=90).expect_success()
+    done = run_script(code, tmp_path).expect_success()
     assert done.stderr == ""
     assert events.both(tmp_path) == [(step, float(step)) for step in range(500)]
     assert [p.step for p in events.all_points(tmp_path) if p.kind == "histogram"] == [500]
@@ -161,7 +161,7 @@ atexit.register(lambda: fill(record, 300, 400))
 
 def test_first_value_of_all_at_exit(run_script, tmp_path):
     code = "import atexit\natexit.register(lambda: fill(SummaryRecord(sys.argv[1])))\n" + RECORD
-    done = run_script(code, tmp_path, timeout=90).expect_success()
+    done = run_script(code, tmp_path).expect_success()
     assert done.stderr == ""
     assert events.both(tmp_path) == [(step, float(step)) for step in range(500)]
 
@@ -177,7 +177,7 @@ def work():
         time.sleep(0.0002)
 threading.Thread(target=work, daemon={daemon}).start()
 """
-    done = run_script(RECORD + code, tmp_path, timeout=90).expect_success()
+    done = run_script(RECORD + code, tmp_path).expect_success()
     found = events.both(tmp_path)
     assert found == [(step, float(step)) for step in range(len(found))]
     assert len(found) == 500 or daemon
@@ -192,7 +192,7 @@ def work():
 thread = threading.Thread(target=work); thread.start(); thread.join()
 fill(record, 500, 600)
 """
-    run_script(RECORD + code, tmp_path, timeout=90).expect_success()
+    run_script(RECORD + code, tmp_path).expect_success()
     assert len(events.both(tmp_path)) == 600
 
 
@@ -219,7 +219,7 @@ except KeyboardInterrupt:
     print("interrupted")
 record.{call}()
 """
-    done = run_script(RECORD + code, tmp_path, timeout=90).expect_success()
+    done = run_script(RECORD + code, tmp_path).expect_success()
     assert done.stdout == "interrupted\n"
     assert events.both(tmp_path) == [(step, float(step)) for step in range(500)]
 
@@ -229,15 +229,15 @@ def test_storage_that_hangs_does_not_hold_up_the_end(run_script, tmp_path):
 record = SummaryRecord(sys.argv[1]); fill(record)
 begun = time.monotonic()
 record.close(timeout=1.0)
-assert time.monotonic() - begun < 20
+assert time.monotonic() - begun < 60
 assert record.stats()["waiting"] == 500, record.stats()
 begun = time.monotonic()
 record.add_value("scalar", "x", 1); assert not record.record(1)
 record.close()
-assert time.monotonic() - begun < 20
+assert time.monotonic() - begun < 60
 """
-    done = run_script(RECORD + code, tmp_path, timeout=90).expect_success()
-    assert done.seconds < 60
+    done = run_script(RECORD + code, tmp_path).expect_success()
+    assert done.seconds < 120
     assert done.stderr.count("did not answer") == 1, done.stderr
 
 
@@ -247,13 +247,13 @@ import atexit
 def late():
     begun = time.monotonic()
     fill(record, 500, 600)
-    assert time.monotonic() - begun < 20
+    assert time.monotonic() - begun < 60
     print("late handler done")
 atexit.register(late)
 """ + RECORD + HANGING + """
 record = SummaryRecord(sys.argv[1]); fill(record)
 """
-    done = run_script(code, tmp_path, timeout=90).expect_success()
+    done = run_script(code, tmp_path).expect_success()
     assert done.stdout == "late handler done\n"
 
 
@@ -270,5 +270,5 @@ lifecycle.EXIT_SECS = 2.0
 hanging, good = SummaryRecord(sys.argv[1] + "/bad"), SummaryRecord(sys.argv[1] + "/good")
 fill(hanging); time.sleep(0.3); fill(good)
 """
-    run_script(RECORD + code, tmp_path, timeout=90).expect_success()
+    run_script(RECORD + code, tmp_path).expect_success()
     assert len(events.both(tmp_path / "good")) == 500

@@ -54,7 +54,7 @@ fill(record, "parent", 200, start=1)
 wait(*pids)
 record.close()
 """
-    done = run_script(START + code, tmp_path, timeout=90).expect_success()
+    done = run_script(START + code, tmp_path).expect_success()
     assert events.by_tag(tmp_path) == {"parent": series(201), "child0": series(200), "child1": series(200)}
     assert len(records.record_files(tmp_path)) == 6
     assert done.stderr == ""
@@ -77,7 +77,7 @@ thread.join()
 wait(*pids)
 assert record.stats()["dropped"] == {}
 """
-    run_script(START + code, tmp_path, timeout=90).expect_success()
+    run_script(START + code, tmp_path).expect_success()
     counts = Counter((p.kind, p.tag, p.step) for p in events.all_points(tmp_path))
     assert set(counts.values()) == {1}
     assert events.by_tag(tmp_path) == {"parent": series(6_000), **{f"child{k}": series(20) for k in range(8)}}
@@ -100,7 +100,7 @@ threads[0].start(); threads[0].join()
 wait(*pids)
 fill(record, "parent", 10, start=10)
 """
-    run_script(START + code, tmp_path, timeout=90).expect_success()
+    run_script(START + code, tmp_path).expect_success()
     assert events.by_tag(tmp_path) == {"parent": series(20), "child": series(20), "grandchild": series(10), "thread": series(10)}
 
 
@@ -113,7 +113,7 @@ def work():
 wait(child(work))
 fill(record, "parent", 100, start=100)
 """
-    run_script(START + code, tmp_path, timeout=90).expect_success()
+    run_script(START + code, tmp_path).expect_success()
     assert events.scalars(tmp_path, "parent") == series(200)
     assert events.scalars(tmp_path, "child") == series(100)
 
@@ -132,7 +132,7 @@ wait(child(work))
 assert record.record(100)
 assert record.flush() and record.stats()["recorded"] == 101, record.stats()
 """
-    run_script(START + code, tmp_path, timeout=90).expect_success()
+    run_script(START + code, tmp_path).expect_success()
     assert events.by_tag(tmp_path) == {"parent": series(100), "pending": [(0, 1.0)], "child": series(1)}
 
 
@@ -141,10 +141,10 @@ def test_a_child_of_a_closed_record(run_script, tmp_path):
 fill(record, "parent", 10); record.close()
 def work():
     record.add_value("scalar", "child", 1.0); assert record.record(1) is False
-    begun = time.monotonic(); record.flush(); record.close(); assert time.monotonic() - begun < 20
+    begun = time.monotonic(); record.flush(); record.close(); assert time.monotonic() - begun < 60
 wait(child(work))
 """
-    run_script(START + code, tmp_path, timeout=90).expect_success()
+    run_script(START + code, tmp_path).expect_success()
     assert events.both(tmp_path) == series(10)
 
 
@@ -157,7 +157,7 @@ again = pickle.loads(pickle.dumps(record))
 fill(again, "copy", 1, start=100); again.close()
 wait(child(lambda: (fill(record, "child", 1, start=100), record.close())))
 """
-    run_script(START + code, tmp_path, timeout=90).expect_success()
+    run_script(START + code, tmp_path).expect_success()
     purges = {path.name: events.purges(path) for path in events.files(tmp_path, "tensorboard")}
     assert sorted(purges.values(), key=len) == [[events.LAST_STEP], [events.LAST_STEP], [events.LAST_STEP, 100]]
 
@@ -175,7 +175,7 @@ record = SummaryRecord(sys.argv[1], resume=100)
 {ways[way]}
 fill(record, "original", 1, start=100); record.close()
 """
-    run_script(START + code, tmp_path, timeout=90).expect_success()
+    run_script(START + code, tmp_path).expect_success()
     run = Run(tmp_path)
     assert {tag: run.scalars(tag).step.tolist() for tag in ("old", "other", "original")} == {"old": [99], "other": [100], "original": [100]}
     purges = [events.purges(path) for path in events.files(tmp_path, "tensorboard")]
@@ -202,7 +202,7 @@ pids = [child(lambda: work(k)) for k in range(6)]
 os.close(begin)
 wait(*pids)
 """
-    run_script(START + code, tmp_path / "record", tmp_path / "curves", timeout=90).expect_success()
+    run_script(START + code, tmp_path / "record", tmp_path / "curves").expect_success()
     run, curve = Run(tmp_path / "record"), Run(tmp_path / "curves/loss_a")
     assert run.scalars("old").step.tolist() == [0, 1, 2, 3, 4]
     assert [run.scalars(f"child{k}").step.tolist() for k in range(6)] == [[5, 6, 7]] * 6
@@ -226,7 +226,7 @@ record.close()
 record = SummaryRecord(sys.argv[1], resume=7)    # who comes later supersedes both
 fill(record, "later", 1, start=7)
 """
-    run_script(START + code, tmp_path, timeout=90).expect_success()
+    run_script(START + code, tmp_path).expect_success()
     run = Run(tmp_path)
     found = {tag: run.scalars(tag).step.tolist() for tag in run.tags()["scalar"]}
     assert found == {"old": [0, 1, 2, 3, 4], "child0": [5, 6], "child1": [5, 6], "later": [7]}
@@ -242,7 +242,7 @@ fcntl.flock(stopped, fcntl.LOCK_EX)
 fill(record, "new", 3, start=5)
 assert record.flush() and record.stats()["written"] == 3
 """
-    run_script(START + code, tmp_path, timeout=90).expect_success()
+    run_script(START + code, tmp_path).expect_success()
     assert Run(tmp_path).scalars("old").step.tolist() == [0, 1, 2, 3, 4]
     assert Run(tmp_path).scalars("new").step.tolist() == [5, 6, 7]
 
@@ -279,7 +279,7 @@ fill(record, "parent", 10, start=10)
 for process in processes:
     process.join(80); assert process.exitcode == 0, process.exitcode
 """
-    done = run_script(targets + START + code, tmp_path / "run", timeout=90).expect_success()
+    done = run_script(targets + START + code, tmp_path / "run").expect_success()
     assert events.by_tag(tmp_path / "run") == {"parent": series(20), "child0": series(10), "child1": series(10)}
     done.expect_nothing_left()
 
@@ -309,7 +309,7 @@ with context.Pool(2) as pool:
     pool.close(); pool.join()
 rest(0.5)
 """
-    done = run_script(targets + START + code, tmp_path / "run", timeout=90).expect_success()
+    done = run_script(targets + START + code, tmp_path / "run").expect_success()
     for tag in ("daemon", "pool0", "pool1", "pool2", "pool3"):
         assert events.scalars(tmp_path / "run", tag) == series(10), tag
     done.expect_nothing_left()
@@ -337,7 +337,7 @@ loader = DataLoader(data.Numbers(record), num_workers=2, batch_size=2)
 assert sum(len(batch) for batch in loader) == 16
 fill(record, "parent", 5, start=5)
 """
-    done = run_script(START + code, tmp_path / "run", timeout=90).expect_success()
+    done = run_script(START + code, tmp_path / "run").expect_success()
     found = events.by_tag(tmp_path / "run")
     assert sorted(found["item"]) == series(16)
     assert found["parent"] == series(10)
@@ -350,7 +350,7 @@ threads = [threading.Thread(target=fill, args=(record, f"thread{k}", 1000)) for 
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 """
-    run_script(START + code, tmp_path, timeout=90).expect_success()
+    run_script(START + code, tmp_path).expect_success()
     assert events.by_tag(tmp_path) == {f"thread{k}": series(1000) for k in range(8)}
 
 
@@ -367,7 +367,7 @@ wait(child(lambda: things.get("slow")))
 thread.join()
 """
     (tmp_path / "slow_module.py").write_text("import time; time.sleep(0.7); THING = 1")
-    run_script(START + code, tmp_path / "run", timeout=90).expect_success()
+    run_script(START + code, tmp_path / "run").expect_success()
 
 
 def test_a_child_that_goes_on_as_a_program_of_its_own(run_script, tmp_path):
@@ -381,5 +381,5 @@ if pid == 0:
 fill(record, "parent", 50, start=50)
 assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 3
 """
-    run_script(START + code, tmp_path, timeout=90).expect_success()
+    run_script(START + code, tmp_path).expect_success()
     assert events.by_tag(tmp_path) == {"parent": series(100), "child": series(50)}

@@ -51,7 +51,7 @@ record.close()
 assert min(writes) < 199, "none was made meanwhile"
 assert record.stats()["written"] == 200
 """
-    run_script(SLOW + code, tmp_path, timeout=90).expect_success()
+    run_script(SLOW + code, tmp_path).expect_success()
     assert events.both(tmp_path) == [(step, float(step)) for step in range(200)]
 
 
@@ -82,14 +82,14 @@ assert total(stats) == 200_001 and stats["waiting"] == 0 and stats["written"] ==
 
 
 def test_sp1_a_hanging_sink_blocks_once_and_then_drops(run_script, tmp_path):
-    done = run_script(SLOW + BOUNDED, tmp_path, "block", timeout=90).expect_success()
+    done = run_script(SLOW + BOUNDED, tmp_path, "block").expect_success()
     assert done.stderr.count("buffer full") == 1
     spent = float(done.stderr.split("spent")[1].split()[0])
     assert spent < 40, "20,000 dropped values must not cost more than those that are kept"
 
 
 def test_sp1_a_hanging_sink_with_drop_never_blocks(run_script, tmp_path):
-    run_script(SLOW + BOUNDED, tmp_path, "drop", timeout=90).expect_success()
+    run_script(SLOW + BOUNDED, tmp_path, "drop").expect_success()
 
 
 def test_sp1_what_is_kept_is_a_prefix_and_in_order(run_script, tmp_path):
@@ -104,7 +104,7 @@ assert accepted == list(range(len(accepted)))
 gate.set(); record.close()
 print(len(accepted))
 """
-    done = run_script(SLOW + code, tmp_path, timeout=90).expect_success()
+    done = run_script(SLOW + code, tmp_path).expect_success()
     steps = [point.step for point in events.all_points(tmp_path, "tensorboard")]
     assert steps == list(range(int(done.stdout)))
 
@@ -135,7 +135,7 @@ stats = record.stats()
 assert total(stats) == 61 and stats["waiting"] == 0 and stats["written"] == 2 * accepted + 1, stats
 """
     for on_full in ("block", "drop"):
-        run_script(SLOW + code, tmp_path / on_full, on_full, timeout=90).expect_success()
+        run_script(SLOW + code, tmp_path / on_full, on_full).expect_success()
 
 
 def test_sp4_twenty_thousand_calls(tmp_path):
@@ -211,7 +211,7 @@ assert threading.active_count() == 1
 assert not psutil.Process().children()
 assert multiprocessing.get_start_method(allow_none=True) is None
 """
-    run_script(code, timeout=90).expect_success()
+    run_script(code).expect_success()
 
 
 READER = """

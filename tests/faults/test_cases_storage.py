@@ -46,13 +46,13 @@ assert time.thread_time() - begun < 2
 begun = time.monotonic()
 assert record.flush() is False
 record.close()
-assert time.monotonic() - begun < 20
+assert time.monotonic() - begun < 60
 stats = record.stats()
 assert total(stats) == 20_000 and stats["waiting"] == 0, stats
 assert stats["dropped"] == {"storage: File too large": 20_000 - stats["written"]}, stats
 print(stats["written"])
 """
-    done = run_script(LIMITED + code, tmp_path, timeout=90).expect_success()
+    done = run_script(LIMITED + code, tmp_path).expect_success()
     assert done.stderr.count("\n") == done.stderr.count("cannot write") + done.stderr.count("only counted") == 2, done.stderr
     written = int(done.stdout)
     sizes = [path.stat().st_size for path in records.record_files(tmp_path)]
@@ -84,7 +84,7 @@ error = errors[0]
 assert isinstance(error, OSError) and error.errno == 27 and error.filename.startswith(sys.argv[1]), vars(error)
 assert "File too large" in str(error), error
 """
-    run_script(LIMITED + code, tmp_path, timeout=90).expect_success()
+    run_script(LIMITED + code, tmp_path).expect_success()
 
 
 def test_full2_strict_mode_at_close(run_script, tmp_path):
@@ -102,7 +102,7 @@ try:
 except KeyError:
     print("mine")
 """
-    assert run_script(LIMITED + code, tmp_path, timeout=90).expect_success().stdout == "27\nmine\n"
+    assert run_script(LIMITED + code, tmp_path).expect_success().stdout == "27\nmine\n"
 
 
 RESUMES = """
@@ -128,14 +128,14 @@ assert record.stats()["dropped"] == {}, record.stats()
 
 @pytest.mark.parametrize("max_file_size", [None, 1_000_000])
 def test_full_for_a_while_nothing_is_lost_that_fits_in_memory(max_file_size, run_script, tmp_path):
-    run_script(LIMITED + RESUMES, tmp_path, max_file_size, timeout=90).expect_success()
+    run_script(LIMITED + RESUMES, tmp_path, max_file_size).expect_success()
     assert events.both(tmp_path) == [(step, float(step)) for step in range(3600)]
 
 
 @pytest.mark.viewers
 @pytest.mark.shared
 def test_full_for_a_while_the_rust_loader_reads_the_file(run_script, tensorboard_client, tmp_path):
-    run_script(LIMITED + RESUMES, tmp_path, None, timeout=90).expect_success()
+    run_script(LIMITED + RESUMES, tmp_path, None).expect_success()
     document = tensorboard_client(tmp_path, "rust").expect_sound()
     shown = document["runs"]["."]["plugins"]["scalars"]["loss"]["points"]
     assert shown[-1]["step"] == 3599
@@ -155,7 +155,7 @@ record.close()
 stats = record.stats()
 assert total(stats) == 3100 and stats["waiting"] == 0, stats
 """
-    run_script(LIMITED + code, tmp_path, timeout=90).expect_success()
+    run_script(LIMITED + code, tmp_path).expect_success()
     assert len(records.record_files(tmp_path)) < 10
     found = events.both(tmp_path)
     assert found == sorted(found)
@@ -324,7 +324,7 @@ for directory in (sys.argv[1], sys.argv[1] + "/below"):
     tmp_path.chmod(0o555)
     for parent in tmp_path.parents[:2]:
         parent.chmod(0o755)
-    done = run_script(code, tmp_path, timeout=90).expect_success()
+    done = run_script(code, tmp_path).expect_success()
     assert done.stdout == "refused\nrefused\n"
 
 
@@ -357,7 +357,7 @@ for fd in hoard: os.close(fd)
 record.add_value("scalar", "loss", 2.0); record.record(2)
 assert record.flush() is True and record.stats()["lag"] == 0
 """
-    done = run_script(code, tmp_path, timeout=90).expect_success()
+    done = run_script(code, tmp_path).expect_success()
     assert "Too many open files" in done.stderr
     assert events.both(tmp_path) == [(2, 2.0)]
 
@@ -395,7 +395,7 @@ record.flush()
 record.close()
 print(record.stats()["written"])
 """
-    done = run_script(LIMITED + code, tmp_path, timeout=90).expect_success()
+    done = run_script(LIMITED + code, tmp_path).expect_success()
     steps = [point.step for point in events.all_points(tmp_path)]
     assert len(steps) == int(done.stdout)
     assert steps[:4] == [0, 1, 2, 3]

@@ -87,7 +87,7 @@ def imports(tmp_path):
 @pytest.mark.parametrize("where", ["thread", "process"])
 @pytest.mark.parametrize("kind", KINDS[:-1])
 def test_va12_a_kind_that_raises_anything(kind, where, imports, tmp_path, run_script):
-    done = run_script(imports + CODE, tmp_path / "run", kind, where, timeout=90).expect_success()
+    done = run_script(imports + CODE, tmp_path / "run", kind, where).expect_success()
     assert done.stdout.splitlines() == REASONS
     assert "Traceback" not in done.stderr
     assert events.scalars(tmp_path / "run", "s") == [(step, float(step)) for step in range(8)]
@@ -105,6 +105,6 @@ record = SummaryRecord(sys.argv[1], num_process=0)
 record.add_value("scalar", "s", 1.0); record.add_value("endless", "t", np.zeros(3)); record.record(1)
 assert not record._writer.flush(patience=0.2)
 """
-    done = run_script(imports + code, tmp_path / "run", timeout=90).expect_success()
+    done = run_script(imports + code, tmp_path / "run").expect_success()
     assert "the process ended before it was worked on" in done.stderr
     assert events.both(tmp_path / "run") == [(1, 1.0)]

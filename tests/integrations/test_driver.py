@@ -238,7 +238,7 @@ for step in range(3):
     ("end", "reason"), [("raise ValueError", "ValueError"), ("raise KeyboardInterrupt", "KeyboardInterrupt"), ("", "LeftOpenError")]
 )
 def test_the_end_of_the_program_closes_what_is_open(run_script, tmp_path, end, reason):
-    done = run_script(PROGRAM.replace("{end}", end), cwd=tmp_path, env={"PYTHONPATH": _tests()}, timeout=150)
+    done = run_script(PROGRAM.replace("{end}", end), cwd=tmp_path, env={"PYTHONPATH": _tests()})
     assert f"left by {reason}" in done.stdout
     assert scalars(tmp_path / "summary")["loss"] == {1: 0.0, 3: 2.0}
 

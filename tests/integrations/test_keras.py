@@ -165,7 +165,7 @@ Done = namedtuple("Done", "folder facts backend stderr")
 def done(request, tmp_path_factory):
     pytest.importorskip(request.param)
     folder = tmp_path_factory.mktemp(request.param)
-    ended = Script(PROGRAM, (str(folder),), {"KERAS_BACKEND": request.param}).run(240).expect_success()
+    ended = Script(PROGRAM, (str(folder),), {"KERAS_BACKEND": request.param}).run().expect_success()
     (line,) = (line for line in ended.stdout.splitlines() if line.startswith("FACTS"))
     return Done(folder, json.loads(line[5:]), request.param, ended.stderr)
 

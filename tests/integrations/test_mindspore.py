@@ -13,7 +13,7 @@ from testkit import clients
 
 from summarykit import Run
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.slow
 PROGRAM = Path(__file__).resolve().parents[1] / "testkit/mindspore_program.py"
 Done = namedtuple("Done", "folder facts mode")
 STEPS = [1, 2, 3, 4, 5, 6, 7, 8]
@@ -24,7 +24,7 @@ def done(request, mindspore_python, tmp_path_factory):
     from testkit.scripts import Script
 
     folder = tmp_path_factory.mktemp(request.param)
-    ended = Script(PROGRAM, (str(folder), request.param), python=str(mindspore_python)).run(600, cwd=folder).expect_success()
+    ended = Script(PROGRAM, (str(folder), request.param), python=str(mindspore_python)).run(cwd=folder).expect_success()
     (line,) = (line for line in ended.stdout.splitlines() if line.startswith("FACTS"))
     return Done(folder, json.loads(line[5:]), request.param)
 
@@ -199,7 +199,7 @@ def same(point, page):
 
 def test_the_example_runs(mindspore_python, checkout, tmp_path, run_script):
     program = checkout / "examples/mindspore_lenet.py"
-    run_script(program, "run", python=mindspore_python, cwd=tmp_path, timeout=200).expect_success()
+    run_script(program, "run", python=mindspore_python, cwd=tmp_path).expect_success()
     run = Run(tmp_path / "run")
     assert steps(run, "eval/accuracy") == [15, 30, 45]
     assert run.scalars("eval/accuracy").value[-1] > 0.6

@@ -258,7 +258,7 @@ os._exit(0)    # PyTorch's own threads now and then abort a process that ends wh
 
 def test_cb9_only_rank_0_records_unless_asked(run_script, tmp_path):
     with ThreadPoolExecutor(2) as pool:
-        ranks = [pool.submit(run_script, RANK, rank, tmp_path / "meeting", cwd=tmp_path, env=ENVIRONMENT, timeout=150) for rank in (0, 1)]
+        ranks = [pool.submit(run_script, RANK, rank, tmp_path / "meeting", cwd=tmp_path, env=ENVIRONMENT) for rank in (0, 1)]
     assert [rank.result().expect_success().stdout for rank in ranks] == ["0 2 Linear\n", "1 2 Linear\n"]
     assert steps(tmp_path / "summary", "histogram", "weight/auto") == [1, 2]
     assert [path.name for path in (tmp_path / "all").iterdir() if path.is_dir()] == ["rank_1"]
@@ -282,5 +282,5 @@ optimizer.step()
 
 @pytest.mark.parametrize(("end", "told"), [("", "left by None"), ("raise ValueError", "left by ValueError")])
 def test_the_end_of_the_program_is_the_end(run_script, tmp_path, end, told):
-    done = run_script(PROGRAM + end, cwd=tmp_path, env=ENVIRONMENT, timeout=150)
+    done = run_script(PROGRAM + end, cwd=tmp_path, env=ENVIRONMENT)
     assert told in done.stdout

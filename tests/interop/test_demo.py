@@ -29,7 +29,7 @@ def demo(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         pytest.importorskip("torch")
     directory = tmp_path_factory.mktemp("demo") / "summary"
     code = DEMO if request.param == "PyTorch" else WITHOUT_TORCH + DEMO
-    done = scripts.Script(code, (str(directory),)).run(timeout=240).expect_success()
+    done = scripts.Script(code, (str(directory),)).run().expect_success()
     assert request.param in done.stdout
     return directory, done
 

@@ -20,7 +20,7 @@ def example(request, checkout, tmp_path_factory):
     python = request.getfixturevalue("mindspore_python") if request.param == "mindspore_lenet" else sys.executable
     directory = tmp_path_factory.mktemp(request.param)
     program = checkout / f"examples/{request.param}.py"
-    scripts.Script(program, (str(directory / "run"),), python=str(python)).run(timeout=240, cwd=directory).expect_success()
+    scripts.Script(program, (str(directory / "run"),), python=str(python)).run(cwd=directory).expect_success()
     return request.param, directory / "run"
 
 

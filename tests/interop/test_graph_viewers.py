@@ -79,7 +79,7 @@ def types(graph):
 
 
 def test_tensorboard_draws_both(run_dir, graphs, tensorboard_python):
-    done = subprocess.run([str(tensorboard_python), "-c", PAGE, str(run_dir)], capture_output=True, text=True, timeout=240)
+    done = subprocess.run([str(tensorboard_python), "-c", PAGE, str(run_dir)], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     page = json.loads(done.stdout)
     assert page["run_graph"]
@@ -101,7 +101,7 @@ def mindinsight_graphs(mindinsight_python, run_script):
     """``mindinsight_graphs(directory, number)``: the nodes of each graph, by its file."""
 
     def ask(directory, number=1):
-        done = run_script(PROGRAM, directory, number, timeout=200, python=mindinsight_python).expect_success()
+        done = run_script(PROGRAM, directory, number, python=mindinsight_python).expect_success()
         return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("GRAPHS"))[6:])
 
     return ask

@@ -159,7 +159,7 @@ def torch_run(tmp_path_factory: pytest.TempPathFactory) -> list[Recording]:
     """What our profiler recorded of a training in PyTorch whose data set is slow: at least 4 ms a batch."""
     pytest.importorskip("torch")
     folder = tmp_path_factory.mktemp("torch")
-    subprocess.run([sys.executable, "-c", TORCH, str(folder)], check=True, timeout=280, env={**os.environ, "PYTHONPATH": CHECKOUT})
+    subprocess.run([sys.executable, "-c", TORCH, str(folder)], check=True, timeout=600, env={**os.environ, "PYTHONPATH": CHECKOUT})
     return merged(read(folder))
 
 

@@ -47,7 +47,7 @@ def made(tmp_path_factory, peers_python, checkout) -> dict[str, Made]:
         python = sys.executable if module == OURS else peers_python
         environment = {**os.environ, "PYTHONPATH": str(checkout) if module == OURS else ""}
         command = [str(python), writer_calls.__file__, module, str(directory)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment, check=False, cwd=directory)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment, check=False, cwd=directory)
         assert done.returncode == 0, done.stderr
         found[module] = Made(directory, json.loads(done.stdout.splitlines()[-1]))
     return found

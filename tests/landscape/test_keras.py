@@ -45,4 +45,4 @@ assert len(told.told["parameters"]) == 6, told.told
 def test_a_keras_model_is_measured_and_comes_back_as_it_was(tmp_path, run_script, backend):
     if not find_spec(backend):
         pytest.skip(f"could not import '{backend}'")
-    run_script(DRAWN, tmp_path, env={"KERAS_BACKEND": backend}, timeout=600).expect_success()
+    run_script(DRAWN, tmp_path, env={"KERAS_BACKEND": backend}).expect_success()

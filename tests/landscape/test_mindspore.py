@@ -38,7 +38,7 @@ def test_its_numbers_are_reproduced(mindspore_python, shared, tmp_path, run_scri
     """Axes and path within rounding of float32, losses within 1e-6: training mode, layer-wise directions, margin of 20 %."""
     folder = tmp_path / "run"
     folder.mkdir()
-    run_script(OURS, shared / "data/mindspore", folder, python=mindspore_python, timeout=600).expect_success()
+    run_script(OURS, shared / "data/mindspore", folder, python=mindspore_python).expect_success()
     theirs, ours = Run(shared / "data/mindspore/landscape_1dev").landscapes(), Run(folder).landscapes()
     for seen, found in zip(theirs[:2], ours[:2], strict=True):
         for axis in "xyz":
@@ -55,7 +55,7 @@ def test_its_numbers_are_reproduced(mindspore_python, shared, tmp_path, run_scri
 @pytest.mark.slow
 def test_the_example_runs(mindspore_python, checkout, tmp_path, run_script):
     program = checkout / "examples/landscape_lenet_mindspore.py"
-    run_script(program, ".", "5", python=mindspore_python, cwd=tmp_path, timeout=600).expect_success()
+    run_script(program, ".", "5", python=mindspore_python, cwd=tmp_path).expect_success()
     path, result = Run(tmp_path).landscapes()
     assert path.path.steps.tolist() == [1, 2, 3, 4, 5, 6]
     assert path.path.z[-1] == pytest.approx(result.convergence[2], rel=1e-6)
@@ -100,7 +100,7 @@ assert series(measured) == alone, (series(measured), alone)
 
 @pytest.mark.slow
 def test_ll1_random_generators_go_on_as_if_nothing_had_been_measured(mindspore_python, run_script):
-    run_script(SEEDS, python=mindspore_python, timeout=600).expect_success()
+    run_script(SEEDS, python=mindspore_python).expect_success()
 
 
 OTHERS = """
@@ -124,4 +124,4 @@ measure()
 
 @pytest.mark.slow
 def test_a_mindspore_that_cannot_be_asked_for_all_its_seeds(mindspore_python, run_script):
-    run_script(OTHERS, python=mindspore_python, timeout=600).expect_success()
+    run_script(OTHERS, python=mindspore_python).expect_success()

@@ -184,15 +184,15 @@ assert not fits(Net().to_float(ms.float16), 0.05)
 
 
 def test_columns_stand_for_any_convolution(mindspore_python, run_script):
-    run_script(COLUMNS, python=mindspore_python, timeout=600).expect_success()
+    run_script(COLUMNS, python=mindspore_python).expect_success()
 
 
 @pytest.mark.parametrize("source", [CALLED, SMALL, ROUNDED], ids=["another", "another by small losses", "another by few bits"])
 def test_a_cell_is_called_as_a_graph_if_that_gives_the_same(mindspore_python, run_script, tmp_path, source):
     program = tmp_path / "program.py"    # MindSpore compiles what is in files
     program.write_text(source)
-    run_script(program, python=mindspore_python, cwd=tmp_path, timeout=600).expect_success()
+    run_script(program, python=mindspore_python, cwd=tmp_path).expect_success()
 
 
 def test_a_cell_that_was_compiled_for_training_is_evaluated(mindspore_python, run_script):
-    run_script(TRAINED, python=mindspore_python, timeout=600).expect_success()
+    run_script(TRAINED, python=mindspore_python).expect_success()

@@ -126,7 +126,7 @@ assert normal.call is call
 def test_layers_of_keras(run_script, backend, code):
     if not (find_spec("keras") and find_spec(backend)):
         pytest.skip(f"could not import 'keras' or {backend!r}")
-    run_script(code, env={"KERAS_BACKEND": backend}, timeout=600).expect_success()
+    run_script(code, env={"KERAS_BACKEND": backend}).expect_success()
 
 
 MINDSPORE = """
@@ -238,4 +238,4 @@ np.testing.assert_allclose([float(each.moving_variance) for each in (net.always,
 def test_cells_of_mindspore(mindspore_python, run_script, tmp_path, code):
     script = tmp_path / "script.py"    # the compiler reads a class's source from its file
     script.write_text(code)
-    run_script(script, python=mindspore_python, timeout=600).expect_success()
+    run_script(script, python=mindspore_python).expect_success()

@@ -73,7 +73,7 @@ def steps_and_phases(path):
 
 def test_lightning(run_script, tmp_path):
     pytest.importorskip("lightning")
-    run_script(LIGHTNING, tmp_path, timeout=280).expect_success()
+    run_script(LIGHTNING, tmp_path).expect_success()
     steps, phases = steps_and_phases(tmp_path)
     assert steps == [2, 3, 4, 5]
     assert phases["backward"] == 4
@@ -86,7 +86,7 @@ def test_keras(run_script, tmp_path, backend):
     for name in ("keras", backend):
         if not find_spec(name):    # importing it would choose the backend of this process
             pytest.skip(f"could not import '{name}'")
-    run_script(KERAS, tmp_path, backend, timeout=280).expect_success()
+    run_script(KERAS, tmp_path, backend).expect_success()
     steps, phases = steps_and_phases(tmp_path)
     assert steps == [5, 6, 7, 8]
     assert phases.get("backward", 0) == (4 if backend == "torch" else 0)
@@ -94,7 +94,7 @@ def test_keras(run_script, tmp_path, backend):
 
 def test_watched_pytorch(run_script, tmp_path):
     pytest.importorskip("torch")
-    run_script(WATCH, tmp_path, timeout=280).expect_success()
+    run_script(WATCH, tmp_path).expect_success()
     steps, phases = steps_and_phases(tmp_path)
     assert steps == [2, 3]
     assert phases["backward"] == 2

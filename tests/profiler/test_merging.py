@@ -96,7 +96,7 @@ with Profiler(sys.argv[1]) as profiler:
 
 def test_jax_lies_beside_and_becomes_part_of_the_recording(run_script, tmp_path):
     pytest.importorskip("jax")
-    run_script(JAX, tmp_path, timeout=280).expect_success()
+    run_script(JAX, tmp_path).expect_success()
     (found,) = recorded(tmp_path / "window_0001/rank_0.profile")
     assert found.meta["collected"]["jax"]["trace"] == "rank_0.jax"
     assert found.tables["steps"]["step"].tolist() == [1, 2, 3, 4]
@@ -125,7 +125,7 @@ os._exit(0)    # MindSpore's own end, in which it was once seen to crash, is no 
 
 @pytest.mark.viewers
 def test_mindspore_lies_beside_and_becomes_part_of_the_recording(run_script, mindspore_python, tmp_path):
-    done = run_script(MINDSPORE, tmp_path, python=mindspore_python, timeout=200, env={"PYTHONFAULTHANDLER": "1"}).expect_success()
+    done = run_script(MINDSPORE, tmp_path, python=mindspore_python, env={"PYTHONFAULTHANDLER": "1"}).expect_success()
     assert done.stdout.split()[-1] == "1"
     (found,) = recorded(tmp_path / "window_0001/rank_0.profile")
     assert "MatMul" in found.spans.names

@@ -163,7 +163,7 @@ for epoch in range(2):
         profiler.step()
 profiler.stop()
 """
-    run_script(code, tmp_path, timeout=280).expect_success()
+    run_script(code, tmp_path).expect_success()
     (recording,) = read(tmp_path)    # the workers wrote none
     assert recording.tables["steps"].rows == 12
     assert phases(recording)["data wait"] == 2 * (1 + 6 + 1)
@@ -283,7 +283,7 @@ def test_collectives_of_two_ranks_have_the_same_order(start_script, tmp_path):
         for rank in range(2)
     ]
     for process in running:
-        output = process.communicate(timeout=280)
+        output = process.communicate(timeout=600)
         assert process.returncode == 0, output
     zero, one = (recording for recording in read(tmp_path / "out"))
     assert (zero.rank, one.rank, zero.world_size) == (0, 1, 2)

@@ -430,7 +430,7 @@ with SummaryRecord(sys.argv[1]) as record:
     os.kill(os.getpid(), signal.SIGINT)
     while True: pass
 """
-    done = run_script(code, tmp_path, timeout=90)
+    done = run_script(code, tmp_path)
     assert done.returncode == -signal.SIGINT
     assert events.both(tmp_path) == [(step, float(step)) for step in range(200)]
 
@@ -481,7 +481,7 @@ with SummaryRecord(sys.argv[1]) as record:
 assert dict(os.environ) == before
 assert not any(name.startswith("google.protobuf") for name in sys.modules)
 """
-    run_script(code, tmp_path, timeout=90).expect_success()
+    run_script(code, tmp_path).expect_success()
 
 
 def test_7_18_a_script_without_a_main_guard_runs_once(run_script, tmp_path):
@@ -497,7 +497,7 @@ record.close()
 """
     script = tmp_path / "script.py"
     script.write_text(code)
-    done = run_script(f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')", timeout=90).expect_success()
+    done = run_script(f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')").expect_success()
     assert done.stdout == "script\n"
 
 

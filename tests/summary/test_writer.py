@@ -388,7 +388,7 @@ for i in range(1, 201): writer.add_scalar("p", float(i), i)
 assert all(os.waitpid(p, 0)[1] == 0 for p in kids)
 writer.close()
 """
-    run_script(code, tmp_path, timeout=90).expect_success()
+    run_script(code, tmp_path).expect_success()
     assert len(list(tmp_path.iterdir())) == 3
     assert [len(series(tmp_path, tag)) for tag in ("p", "c0", "c1")] == [201, 200, 200]
 
@@ -401,7 +401,7 @@ writer = SummaryWriter(sys.argv[1])
 for i in range(500): writer.add_scalar("loss", float(i), i)
 writer.add_histogram("h", list(range(100)), 1)
 """
-    run_script(code, tmp_path, timeout=90).expect_success()
+    run_script(code, tmp_path).expect_success()
     assert len(series(tmp_path, "loss")) == 500
     assert Run(tmp_path).histograms("h")[0].value.count == 100
 
@@ -415,7 +415,7 @@ atexit.register(lambda: [writer.add_scalar("late", float(i), i) for i in range(1
 import summarykit.writing.lifecycle
 atexit.register(lambda: writer.add_scalar("loss", 0.5, 1))
 """
-    run_script(code, tmp_path, timeout=90).expect_success()
+    run_script(code, tmp_path).expect_success()
     assert len(series(tmp_path, "late")) == 100
 
 

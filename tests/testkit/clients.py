@@ -33,7 +33,7 @@ class Verdict:
         return self.document
 
 
-def ask(python: Path, script: Path, directory: Path, *args: str, timeout: float = 240) -> Verdict:
+def ask(python: Path, script: Path, directory: Path, *args: str, timeout: float = 600) -> Verdict:
     """Run one of the reader clients; arguments are the script's own options."""
     done = subprocess.run(
         [str(python), str(script), str(directory), *args], capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 
-def ask(python: Path, clients: Path, base: Path, questions: list[dict[str, Any]], timeout: float = 240) -> list[Any]:
+def ask(python: Path, clients: Path, base: Path, questions: list[dict[str, Any]], timeout: float = 600) -> list[Any]:
     """The answers in order; one that the server refused is ``{"refused": message}``.
 
     A question is ``{"path", "args": {…}}``, and with ``"body"`` a POST.

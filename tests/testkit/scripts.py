@@ -87,7 +87,7 @@ class Script:
             env=environment(self.token, **self.env),
         )
 
-    def run(self, timeout: float = 150, **popen: object) -> Finished:
+    def run(self, timeout: float = 600, **popen: object) -> Finished:
         # Files, not pipes: a descendant that holds a pipe would keep us waiting after the script itself has ended.
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
             begun = time.monotonic()

@@ -49,7 +49,7 @@ def done(request):
     pytest.importorskip(request.param)
     from testkit.scripts import Script
 
-    return Script(PROGRAM, (), {"KERAS_BACKEND": request.param}).run(200).expect_success()
+    return Script(PROGRAM, (), {"KERAS_BACKEND": request.param}).run().expect_success()
 
 
 @pytest.fixture

@@ -66,7 +66,7 @@ def test_a_network_that_has_run_in_graph_mode(mindspore_python, tmp_path):
 
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")    # graph mode reads the source
-    ended = Script(program, (str(tmp_path / "run"),), python=str(mindspore_python)).run(200, cwd=tmp_path).expect_success()
+    ended = Script(program, (str(tmp_path / "run"),), python=str(mindspore_python)).run(cwd=tmp_path).expect_success()
     assert "its cells are shown without what flows between them" in ended.stderr
     graph = Run(tmp_path / "run").graphs()["train_network/auto"]
     assert {"Conv2D", "ReLU", "MatMul", "BiasAdd"} <= {node.op for node in graph.nodes}

@@ -39,7 +39,7 @@ def test_steps_of_a_trace_have_the_numbers_of_the_training(shared: Path):
 
 def test_both_files_of_a_run_say_the_same(tmp_path, run_script):
     pytest.importorskip("jax")
-    run_script(RECORD, tmp_path, env={"JAX_PLATFORMS": "cpu"}, timeout=280).expect_success()
+    run_script(RECORD, tmp_path, env={"JAX_PLATFORMS": "cpu"}).expect_success()
     packed, full = next(tmp_path.rglob("*.trace.json.gz")), next(tmp_path.rglob("*.xplane.pb"))
     assert [recording.path for recording in read(tmp_path)] == [full]
     first, second = jax.parse(packed)[0], xplane.parse(full)[0]
