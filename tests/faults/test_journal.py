@@ -76,7 +76,6 @@ class Trainer(journal.Trainer):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 def test_fifty_kills_at_random_times(tmp_path):
     seed = random.randrange(2**32)
     print(f"seed {seed}")

@@ -105,7 +105,6 @@ class Trainer(journal.Trainer):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 def test_fifty_kills_under_the_load_of_whole_models(tmp_path):
     seed = random.randrange(2**32)
     print(f"seed {seed}")
