@@ -19,6 +19,9 @@ from summarykit.training.context import CallbackParams
 from summarykit.training.outcome import Outcome
 from summarykit.training.triggers import Place
 
+_OPEN: set[SummaryRecord] = set()
+"""Those of runs that are not closed: one that nobody holds any more closes as garbage, and its record must not do so before it."""
+
 
 class Collection:
     """Asks the parts that are due at a step, and hands what they give to the record.
@@ -38,6 +41,7 @@ class Collection:
             step: where training stands, if it does not begin here.
         """
         self.record = record
+        _OPEN.add(record)
         self.step = step
         """The last step that was seen."""
         self.closed = False
@@ -133,6 +137,7 @@ class Collection:
         self.closed = True
         with ExitStack() as stack:
             stack.callback(self._let_go)
+            stack.callback(_OPEN.discard, self.record)
             stack.callback(self.record.close)
             stack.callback(self._parts.end)
             if self._params is not None:

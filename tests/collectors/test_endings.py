@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from contextlib import contextmanager
 
 import pytest
@@ -10,6 +11,7 @@ from summarykit.collectors import PARTS, Part, SummaryCollector
 from summarykit.collectors.collection import Collection
 from summarykit.collectors.settings import Settings
 from summarykit.errors import RefusedValueError
+from summarykit.integrations.driver import Driver
 from summarykit.notices import Notices
 from summarykit.reading import Run
 from summarykit.summary.record import SummaryRecord
@@ -173,3 +175,17 @@ def test_ru1_how_a_run_ended_is_told_where_an_exception_of_ours_ends_it(tmp_path
         for batch in loop.steps():
             loop.report(loss=object() if batch == late else 0.5)
     assert (Run(tmp_path).status, Run(tmp_path).lineage().error) == ("FAILED", "RefusedValueError")
+
+
+def test_ru1_a_run_that_nobody_holds_any_more_says_how_it_ended(tmp_path):
+    """Many frameworks do not tell of exceptions; what held the callbacks is then garbage, and mostly a cycle."""
+    driver = Driver(SummaryCollector(tmp_path, 1))
+    driver.itself = driver
+    driver.train_begin()
+    for number in (1, 2):
+        driver.step_begin()
+        driver.step_end({"loss": number})
+    del driver
+    gc.collect()
+    assert Run(tmp_path).status == "INTERRUPTED"
+    assert Run(tmp_path).scalars("loss").step.tolist() == [1, 2]
