@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from summarykit.collectors.habit import Habit
-from summarykit.collectors.network import named_gradients, named_parameters
+from summarykit.collectors.known import KnownGradients
+from summarykit.collectors.network import named_parameters
 from summarykit.collectors.parameter import Chosen, chosen
 from summarykit.collectors.part import Sink
 from summarykit.collectors.update_hook import UpdateHook
@@ -30,6 +31,7 @@ class Gradient(Chosen):
 
     key = "collect_gradient"
     suffix = "gradient"
+    known = KnownGradients
 
     def __init__(self, *args: Any) -> None:
         """See ``Part``."""
@@ -48,15 +50,18 @@ class Gradient(Chosen):
     def prepare(self, params: CallbackParams) -> None:
         """Wait for the update."""
         self._params = params
-        self._hook.arm(params.get("optimizer"))
+        if not params.get("ends_with_update"):
+            self._hook.arm(params.get("optimizer"))
 
     def collect(self, params: CallbackParams, sink: Sink) -> None:
         """Collect the gradients, unless that was done."""
         if not self._hook.disarm():
             super().collect(params, sink)
+            self._seen = self._seen or params.get("ends_with_update", False)
 
     def end(self) -> None:
         """Wait no longer."""
+        super().end()
         self._hook.disarm()
         self._habit.forget()
         self._sink, self._params = None, CallbackParams()
@@ -65,10 +70,6 @@ class Gradient(Chosen):
         if self._sink is not None:
             super().collect(self._params, self._sink)
             self._seen = True
-
-    def named(self, network: Any) -> Iterator[tuple[str, Any]]:
-        """Give the gradients."""
-        return named_gradients(network)
 
     def held(self, gradients: Sequence[Any]) -> Sequence[Any]:
         """Where the loop leaves them alone, they may be copied beside the next forward pass."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from summarykit.collectors.network import in_parts, named_gradients
+from summarykit.collectors.known import KnownGradients
+from summarykit.collectors.network import in_parts
 from summarykit.collectors.norms import norm
 from summarykit.collectors.part import Part, Sink
 from summarykit.collectors.postponed import Postponing
@@ -33,6 +34,7 @@ class GradientNorm(Part):
         self._network: Any = None
         self._found: Any = None
         self._in_parts = False
+        self._known = KnownGradients(iter)
         self._hook = UpdateHook(self._take, self.notices)
 
     def begin(self, params: CallbackParams, sink: Sink) -> None:
@@ -42,7 +44,8 @@ class GradientNorm(Part):
     def prepare(self, params: CallbackParams) -> None:
         """Wait for the update: many loops zero their gradients right behind it."""
         self._network = params.get("network")
-        self._hook.arm(params.get("optimizer"))
+        if not params.get("ends_with_update"):
+            self._hook.arm(params.get("optimizer"))
 
     def collect(self, params: CallbackParams, sink: Sink) -> None:
         """Collect it, unless the loop reports one."""
@@ -52,15 +55,16 @@ class GradientNorm(Part):
                 self._take()
             if self._found is not None:
                 sink.add("scalar", TAG, self._found)
-        self.end()
+        self._network = self._found = None
 
     def end(self) -> None:
         """Wait no longer, and let go."""
         self._hook.disarm()
+        self._known.forget()
         self._network = self._found = None
 
     def _take(self) -> None:
-        gradients = [gradient for _, gradient in named_gradients(self._network)]
+        gradients = [gradient for _, gradient in self._known.of(self._network)]
         self._found = None if self._in_parts else self._norm(gradients)
         if gradients and self._found is None:
             self.notices.once("sharded", "the gradients are sharded: their norm is not recorded, unless the loop reports it as %s", TAG)

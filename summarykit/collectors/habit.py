@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from summarykit.lazy import loaded
@@ -14,6 +15,8 @@ LARGEST_WITNESS = 2**24
 LOOKS = 2
 """Gradients that must have been left alone: those of the first step may be alone in that. DDP's ``gradient_as_bucket_view`` lays out its
 buckets anew behind it, and writes the new ones again and again."""
+
+_TRAITS: Callable[[Any], tuple[bool, Any, Any, int]] = attrgetter("is_cpu", "layout", "dtype", "_version")
 
 
 class Habit:
@@ -28,6 +31,7 @@ class Habit:
     def __init__(self) -> None:
         """Of the first gradients nobody knows what will become of them."""
         self._witness: Any = None
+        self._place, self._count = 0, 0    # of the witness, among so many
         self._version = 0
         self._left_alone = 0    # times
         self._writes = False
@@ -42,7 +46,7 @@ class Habit:
             self.distrust()
         if self._writes or not _ordinary(gradients):
             return False
-        smallest = min(gradients, key=_numel)
+        smallest = self._smallest(gradients)
         if before is not None and before.data_ptr() == smallest.data_ptr():
             self.distrust()
             return False
@@ -50,6 +54,13 @@ class Habit:
             self._witness, self._version = smallest, smallest._version
         self._left_alone += before is not None
         return before is not None and self._left_alone >= LOOKS
+
+    def _smallest(self, gradients: Sequence[Any]) -> Any:
+        """The one that was the smallest when there came to be so many: a network's gradients are as large as its parameters."""
+        if len(gradients) != self._count:
+            sizes = [*map(_numel, gradients)]
+            self._place, self._count = sizes.index(min(sizes)), len(sizes)
+        return gradients[self._place]
 
     def distrust(self) -> None:
         """Believe the loop no more."""
@@ -65,9 +76,12 @@ def _numel(tensor: Any) -> int:
 
 
 def _ordinary(gradients: Sequence[Any]) -> bool:
-    tensor = loaded("torch", "Tensor")
-    return bool(gradients) and all(type(each) is tensor and _plain(each, sys.modules["torch"].strided) for each in gradients)
-
-
-def _plain(tensor: Any, strided: Any) -> bool:
-    return bool(tensor.is_cpu and tensor.layout is strided and not tensor.is_inference() and not tensor.is_complex())
+    """By a look at each in one call: there may be hundreds."""
+    if {*map(type, gradients)} != {loaded("torch", "Tensor")}:
+        return False
+    try:
+        found = {*map(_TRAITS, gradients)}
+    except RuntimeError:    # those made in inference mode have no version
+        return False
+    strided = sys.modules["torch"].strided
+    return all(is_cpu and layout is strided and not dtype.is_complex for is_cpu, layout, dtype, _ in found)

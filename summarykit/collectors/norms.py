@@ -52,12 +52,25 @@ def _whole(array: Any) -> Any:
 
 
 def _of_tensors(torch: Any, tensors: list[Any]) -> Any:
-    """Of parts by device; they come together on an accelerator, since the other way round one would wait for it."""
-    alike: dict[Any, list[Any]] = {}
+    return together(torch, each_alone(torch, tensors))
+
+
+Alone = dict[tuple[Any, Any], list[Any]]
+"""The norms of tensors each by itself, by their device and dtype."""
+
+
+def each_alone(torch: Any, tensors: Iterable[Any]) -> Alone:
+    """Take the norms of tensors of PyTorch, each by itself."""
+    alike: Alone = {}
     for tensor in tensors:
         alike.setdefault((tensor.device, tensor.dtype), []).append(_dense(tensor.detach()))
-    found = [torch.linalg.vector_norm(torch.stack(_norms(torch, each))).float() for each in alike.values()]
-    home = next((device for device, _ in alike if device.type != "cpu"), None)
+    return {key: _norms(torch, each) for key, each in alike.items()}
+
+
+def together(torch: Any, alone: Alone) -> Any:
+    """Take the norm of all from those of each; it comes together on an accelerator, since the other way round one would wait for it."""
+    found = [torch.linalg.vector_norm(torch.stack(each)).float() for each in alone.values()]
+    home = next((device for device, _ in alone if device.type != "cpu"), None)
     return found[0] if len(found) == 1 else torch.linalg.vector_norm(torch.stack([one.to(home, non_blocking=True) for one in found]))
 
 

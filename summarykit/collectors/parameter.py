@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
+from summarykit.collectors.known import Known
 from summarykit.collectors.network import in_parts, named_parameters
 from summarykit.collectors.part import Part, Sink
 from summarykit.collectors.settings import Settings
@@ -27,14 +29,14 @@ class Chosen(Part):
     suffix: str
     """What follows the parameter's name in the tag."""
 
+    known = Known
+    """What finds them."""
+
     def __init__(self, settings: Settings, notices: Notices) -> None:
         """See ``Part``."""
         super().__init__(settings, notices)
         self._in_parts: frozenset[str] = frozenset()
-
-    def named(self, network: Any) -> Iterator[tuple[str, Any]]:
-        """Give what there is, by name."""
-        raise NotImplementedError
+        self._known = self.known(partial(chosen, settings=settings))
 
     def missing(self, network: Any) -> None:
         """Tell once that nothing was found, and what to do."""
@@ -47,7 +49,7 @@ class Chosen(Part):
     def collect(self, params: CallbackParams, sink: Sink) -> None:
         """Collect what is chosen."""
         network = params.get("network")
-        found = list(chosen(self.named(network), self.settings))
+        found = self._known.of(network)
         for (name, _), value in zip(found, self.held([value for _, value in found]), strict=True):
             if name in self._in_parts:
                 self.notices.once(("in parts", self.suffix), "%s/%s is sharded: of what is, no histograms are recorded", name, self.suffix)
@@ -55,6 +57,10 @@ class Chosen(Part):
                 sink.add("histogram", f"{name}/{self.suffix}", value)
         if network is not None and not found:
             self.missing(network)
+
+    def end(self) -> None:
+        """Let go of the network."""
+        self._known.forget()
 
     def held(self, values: Sequence[Any]) -> Sequence[Any]:
         """What to record of them; a part that knows when they will change need not have them copied now."""
@@ -96,10 +102,6 @@ class Parameter(Chosen):
     def wanted(cls, settings: Settings) -> bool:
         """True where the key is there; None asks for the first five."""
         return cls.key in settings.specified
-
-    def named(self, network: Any) -> Iterator[tuple[str, Any]]:
-        """Give the parameters."""
-        return named_parameters(network)
 
     def missing(self, network: Any) -> None:
         """Tell what the parameters' names are, or that there are none."""

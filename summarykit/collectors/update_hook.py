@@ -17,6 +17,7 @@ class UpdateHook:
         """Remember what to do then; where that fails it is told once, and the optimizer goes on."""
         self._act, self._notices = act, notices
         self._handle: Any = None
+        self._hook: Callable[..., None] | None = None
         self._called = False
 
     def arm(self, optimizer: Any) -> None:
@@ -24,7 +25,8 @@ class UpdateHook:
         self.disarm()
         optimizer = getattr(optimizer, "optimizer", optimizer)    # Accelerate's wraps PyTorch's, and calls no hooks of its own
         if callable(register := getattr(optimizer, "register_step_post_hook", None)):
-            self._handle = register(uncompiled(self._call))
+            self._hook = self._hook or uncompiled(self._call)
+            self._handle = register(self._hook)
 
     def disarm(self) -> bool:
         """No longer; True where it was called since it was armed."""

@@ -71,7 +71,7 @@ class Watch:
             raise TypeError(f"model: a torch.nn.Module is needed, got {type(model).__name__}")
         if loss is not None and not isinstance(loss, torch.nn.Module):
             raise TypeError(f"loss: a torch.nn.Module is needed; what another function gives is told by report(loss=...); got {loss!r}")
-        self._driver.train_begin(initial_step=initial_step, framework="torch", **fields)
+        self._driver.train_begin(initial_step=initial_step, framework="torch", ends_with_update=True, **fields)
         self._open = [
             model.register_forward_pre_hook(Hook(self._forward), with_kwargs=True),
             register_optimizer_step_post_hook(uncompiled(self._after_update)),

@@ -57,7 +57,8 @@ class CallbackParams(dict[str, Any]):
     ==========================  =======================================================================================
 
     Adapters of frameworks may say more: ``last_step_num`` (the number of the last step, where that is known), ``rank``,
-    ``framework``, ``loss_kind``; and leave out what they do not know.
+    ``framework``, ``loss_kind``, ``ends_with_update`` (True: a step's end is told right after the optimizer's update, which has left the
+    gradients as they are); and leave out what they do not know.
     """
 
     def __getattr__(self, name: str) -> Any:

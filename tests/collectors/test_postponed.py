@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 import pytest
 
 from summarykit.collectors import SummaryCollector, postponed
+from summarykit.collectors.norms import norm
 from summarykit.collectors.postponed import PostponedNorm, Postponing
 from summarykit.errors import RefusedValueError
 from summarykit.training import Loop
@@ -14,16 +17,55 @@ torch = pytest.importorskip("torch")
 
 
 def test_what_it_gives_and_what_it_lets_go_of():
-    found = PostponedNorm([torch.full((4,), 3.0), torch.full((4,), 4.0)], pytest.fail)
+    found = PostponedNorm([torch.full((4,), 3.0), torch.full((4,), 4.0)], 32, pytest.fail)
     assert (found.shape, found.nbytes, found.settled) == ((), 32, False)
     assert float(found.get().data) == 10
     assert (found.nbytes, found.settled) == (0, True)
     assert found.get() is found.get()
 
 
+def test_it_is_the_norm_of_all_to_the_last_bit_however_many_parts_are_read(monkeypatch):
+    arrays = [torch.rand(size, dtype=dtype) for size in (7, 1, 30, 5) for dtype in (torch.float64, torch.float32, torch.bfloat16)]
+    for part in (1, 50, 2**23):
+        monkeypatch.setattr(postponed, "PART", part)
+        assert float(PostponedNorm(arrays, 0, pytest.fail).get().data) == float(norm(arrays))
+
+
+def test_each_part_is_let_go_of_when_it_was_read(monkeypatch):
+    monkeypatch.setattr(postponed, "PART", 1)
+    arrays, left, read = [torch.full((3,), value) for value in (1.0, 2.0, 3.0)], [], postponed.each_alone
+    gone = [weakref.ref(each) for each in arrays]
+
+    def watched(torch, part):
+        left.append([each() is not None for each in gone])
+        return read(torch, part)
+
+    monkeypatch.setattr(postponed, "each_alone", watched)
+    found = PostponedNorm(arrays, 36, pytest.fail)
+    del arrays
+    found.get()
+    assert left == [[True, True, True], [True, True, False], [True, False, False]]
+
+
+def test_what_is_interrupted_goes_on_where_it_was(monkeypatch):
+    monkeypatch.setattr(postponed, "PART", 1)
+    arrays, read = [torch.full((3,), value) for value in (1.0, 2.0, 3.0)], postponed.each_alone
+    found, turns = PostponedNorm(arrays, 36, pytest.fail), iter([False, True, False, False])
+
+    def interrupted(torch, part):
+        if next(turns):
+            raise KeyboardInterrupt
+        return read(torch, part)
+
+    monkeypatch.setattr(postponed, "each_alone", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        found.get()
+    assert float(found.get().data) == float(norm(arrays))
+
+
 def test_arrays_that_changed_are_refused():
     gradient, told = torch.ones(3), []
-    found = PostponedNorm([gradient], lambda: told.append(True))
+    found = PostponedNorm([gradient], gradient.nbytes, lambda: told.append(True))
     gradient.zero_()
     with pytest.raises(RefusedValueError, match="written again before"):
         found.get()
