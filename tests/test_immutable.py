@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import pytest
 
-from summarykit.immutable import Immutable
+from summarykit.immutable import FEW, Immutable
 from summarykit.shapes import Blob, Graph, Histogram, Node, Point, Scalar, Tensor
 
 
@@ -45,20 +45,35 @@ class Model:
     notes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
+@pytest.fixture(params=[0, FEW], ids=["one of few", "one of many"])
+def place(request):
+    """A class like `Place`, of which so many objects were made: the many are made by other means than the first."""
+
+    class Place(Immutable):
+        __qualname__ = "Place"
+        x: int
+        y: float = 0.5
+        notes: Mapping[str, Any] = {}
+
+    for _ in range(request.param):
+        Place(0)
+    return Place
+
+
 @pytest.mark.parametrize(("values", "named"), [((1,), {}), ((1, 2.0), {}), ((1,), {"notes": {"a": 1}}), ((), {"y": 2, "x": 1})])
-def test_it_holds_what_a_dataclass_would(values, named):
-    ours, theirs = Place(*values, **named), Model(*values, **named)
-    assert {name: getattr(ours, name) for name in Place.__match_args__} == vars(theirs)
+def test_it_holds_what_a_dataclass_would(place, values, named):
+    ours, theirs = place(*values, **named), Model(*values, **named)
+    assert {name: getattr(ours, name) for name in place.__match_args__} == vars(theirs)
     assert repr(ours) == repr(theirs).replace("Model", "Place")
     assert dataclasses.asdict(ours) == dataclasses.asdict(theirs)
 
 
 @pytest.mark.parametrize(("values", "named"), [((), {}), ((1, 2, {}, 4), {}), ((1,), {"x": 1}), ((1,), {"w": 1}), ((), {"y": 1, "w": 1})])
-def test_it_refuses_what_a_dataclass_would(values, named):
+def test_it_refuses_what_a_dataclass_would(place, values, named):
     with pytest.raises(TypeError) as theirs:
         Model(*values, **named)
     with pytest.raises(TypeError) as ours:
-        Place(*values, **named)
+        place(*values, **named)
     assert str(ours.value) == str(theirs.value).replace("Model", "Place")
 
 
@@ -144,11 +159,12 @@ def test_a_subclass_may_give_a_field_another_default():
     assert [field.name for field in dataclasses.fields(Elsewhere)] == ["x", "y", "notes"]
 
 
-def test_a_subclass_that_comes_after_the_first_object_has_its_own_fields():
+@pytest.mark.parametrize("number", [1, FEW + 1])
+def test_a_subclass_that_comes_after_objects_has_its_own_fields(number):
     class Base(Immutable):
         x: int
 
-    assert vars(Base(1)) == {"x": 1}
+    assert [vars(Base(1)) for _ in range(number)] == [{"x": 1}] * number
 
     class Late(Base):
         y: int = 2
@@ -159,6 +175,8 @@ def test_a_subclass_that_comes_after_the_first_object_has_its_own_fields():
         def __init__(self) -> None:
             super().__init__(5)
 
+    for _ in range(number):
+        assert (vars(Late(1)), vars(Own())) == ({"x": 1, "y": 2}, {"x": 5, "y": 2})
     assert [vars(made) for made in (Base(1), Late(1), Own(), Own(), Late(1, 3), Base(4))] == [
         {"x": 1}, {"x": 1, "y": 2}, {"x": 5, "y": 2}, {"x": 5, "y": 2}, {"x": 1, "y": 3}, {"x": 4},
     ]  # fmt: skip
