@@ -95,5 +95,5 @@ def test_fifty_kills_at_random_times(tmp_path):
             for trainer in trainers:
                 trainer.stop()
         promised += sum(trainer.judge() for trainer in trainers)
-        assert [scripts.wait_until_gone(trainer.script.token, 30) for trainer in trainers] == [[]] * AT_ONCE
+        assert [scripts.wait_until_gone(trainer.script.token, 5) for trainer in trainers] == [[]] * AT_ONCE
     assert promised > 100 * KILLS, "the trainers were too slow for this to prove anything"

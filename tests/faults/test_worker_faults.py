@@ -125,7 +125,7 @@ print(step, flush=True)
     out, err = trainer.communicate(timeout=600)
     assert trainer.returncode == 0, err
     expect_all(tmp_path, int(out))
-    assert scripts.wait_until_gone(script.token, 30) == []
+    assert scripts.wait_until_gone(script.token, 5) == []
 
 
 DEATHS = {
@@ -328,5 +328,5 @@ time.sleep(60)
         path.unlink()
     (tmp_path / "run").rmdir()
     os.kill(pid, signal.SIGCONT)
-    assert scripts.wait_until_gone(script.token, 30) == []
+    assert scripts.wait_until_gone(script.token, 5) == []
     assert not (tmp_path / "run").exists()

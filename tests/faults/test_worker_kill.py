@@ -120,7 +120,7 @@ def test_fifty_kills_under_the_load_of_whole_models(tmp_path):
                 time.sleep(draw.uniform(0.2, 0.6))
                 trainer.kill()
             for trainer in trainers:
-                assert scripts.wait_until_gone(trainer.script.token, 30) == []
+                assert scripts.wait_until_gone(trainer.script.token, 5) == []
         finally:
             for trainer in trainers:
                 trainer.stop()

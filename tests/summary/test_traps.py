@@ -414,7 +414,7 @@ for step in range(10_000):
     process.kill()
     if reap:
         process.wait()
-    assert scripts.wait_until_gone(script.token, 30) == []
+    assert scripts.wait_until_gone(script.token, 5) == []
     for path in records.record_files(tmp_path):
         events.whole(path)    # raises for any damage but a torn tail
     process.wait()
