@@ -10,19 +10,22 @@ from summarykit.kinds.flatten import members_of
 
 HIDDEN = "***"
 
-_DEEPEST = 32    # levels of nested settings: of what is deeper, or holds itself, nothing is told
+_DEEPEST = 100    # levels of nested settings (a stage of a data pipeline has two): of what is deeper, or holds itself, nothing is told
 _NAME = re.compile(
     r"(?i)(?:pass(?:words?|wd|phrase)|(?:^|[^a-z0-9])(?:token|pass|pwd|secrets?|credentials?|api[-_]?keys?|access[-_]?key(?:[-_]?id)?"
     r"|secret[-_]?key|private[-_]?key|auth(?:orization|[-_]?key)?|bearer|cookies?))$"
 )
-_NO_SECRET = re.compile(r"(?i)(?:pad|eos|bos|unk|mask|sep|cls|image|audio|special|stop|start|end)[-_]token$")    # of language models
-_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")    # authToken is auth_Token
+_NO_SECRET = re.compile(    # of models, and of how they are run
+    r"(?i)(?:pad|eos|bos|eot|unk|mask|sep|cls|class|image|audio|video|prefix|suffix|special|stop|start|end|new|num|max|min|per|forward"
+    r"|backward)[-_](?:token|pass)$"
+)
+_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")    # authToken is auth_Token, and HFToken HF_Token
 
 # Each begins where a word does and looks a bounded way ahead: a line may be megabytes of base64, and no thread runs meanwhile.
 _IN_URL = re.compile(r"(?P<scheme>(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,30}://)[^/@\s]{1,500}@")
 _KNOWN = re.compile(
     r"\b(?:hf_[A-Za-z0-9]{20,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|AKIA[A-Z0-9]{16}"
-    r"|xox[abprs]-[\w-]{10,}|eyJ[\w-]{10,2000}\.[\w-]{10,5000}\.[\w-]{10,})"
+    r"|xox[abprs]-[\w-]{10,}|(?<!-)eyJ[\w-]{10,2000}\.[\w-]{10,5000}\.[\w-]{10,})"
 )
 _HEADER = re.compile(r"(?i)(?P<name>\bauthorization[\"']?\s{0,9}[:=]\s{0,9}[\"']?)(?:bearer|basic|token)\s{1,9}[^\s\"']+")
 _LITERAL = re.compile(
@@ -34,7 +37,8 @@ _VARIABLE = re.compile(r"(?P<name>\b[A-Z][A-Z0-9_]{0,99})(?P<sign>=)[^\s,;&\"']+
 
 def is_secret(name: str) -> bool:
     """Whether a setting of that name is one: ``api_key``, ``--hf-token``, ``db.password`` ...; not ``max_tokens`` or ``pad_token``."""
-    return bool(_NAME.search(_WORDS.sub("_", name))) and not _NO_SECRET.search(name)
+    words = _WORDS.sub("_", name)
+    return bool(_NAME.search(words)) and not _NO_SECRET.search(words)
 
 
 def without_secrets(text: str) -> str:
@@ -67,7 +71,8 @@ def settings(values: Mapping[Any, Any], above: tuple[Any, ...] = ()) -> dict[Any
 
 
 def _hidden(value: Any) -> Any:
-    return value if value is None or (isinstance(value, (str, int)) and not value) else HIDDEN
+    tells_nothing = value is None or isinstance(value, (bool, float)) or (isinstance(value, (str, int)) and not value)
+    return value if tells_nothing else HIDDEN
 
 
 def _setting(value: Any, above: tuple[Any, ...]) -> Any:

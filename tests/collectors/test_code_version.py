@@ -177,6 +177,28 @@ class TestSecrets:
         told = [{"name": str(number), "parent": "***"} for number in range(9)]
         assert secrets.settings({"tree": root}) == {"tree": {"name": "root", "children": told}}
 
+    @pytest.mark.parametrize(
+        "name",
+        ["token_count", "max_tokens", "num_token", "loss_per_token", "padToken", "eos_token", "class_token", "tokenizer", "forward_pass",
+         "backwardPass", "keyboard", "author", "password_length", "compass"],
+    )  # fmt: skip
+    def test_names_that_only_sound_like_it(self, name):
+        assert secrets.settings({name: "x"}) == {name: "x"}
+
+    @pytest.mark.parametrize("name", ["HFToken", "hfToken", "hf-token", "APIKey", "email_pass", "X-Auth", "session_token"])
+    def test_names_in_every_spelling(self, name):
+        assert secrets.settings({name: "x"}) == {name: "***"}
+
+    def test_whether_there_is_one_is_no_secret(self):
+        given = {"use_auth_token": True, "token": 0.5, "password": ""}
+        assert secrets.settings(given) == given
+
+    def test_of_a_data_pipeline_of_many_stages_all_are_told(self):
+        stage = {"op_type": "Range", "children": []}
+        for number in range(40):
+            stage = {"op_type": f"Map{number}", "children": [stage]}
+        assert secrets.settings(stage) == stage
+
     def test_in_code_what_is_no_literal_stays(self):
         code = "+token = tokenizer(text)\n+api_key: str = os.environ['KEY']\n+password = 'x'\n"
         assert secrets.without_secrets(code) == code.replace("'x'", "***")
