@@ -30,7 +30,7 @@ def _came(number: int, frame: FrameType | None) -> None:
     known = signal.Signals(number)
     for one in _listening[known]:
         one._asked = True
-    if not _listening[known]:    # the last one left in another thread
+    if not _listening[known] and signal.getsignal(known) is _came:    # the last one left in another thread
         _give_back(known, Action(known))
         signal.raise_signal(number)
 

@@ -105,6 +105,26 @@ def test_a_handler_that_came_during_the_training_stays(profiler, theirs):
     assert not theirs
 
 
+def test_a_handler_that_came_during_the_training_may_pass_the_signal_on(profiler, theirs):
+    """After the training nobody is there to take it; it was sent again, to the same handler, without an end."""
+    late = []
+
+    def chain():
+        before = signal.getsignal(signal.SIGUSR1)
+
+        def handler(number, frame):
+            late.append(number)
+            if len(late) < 9:
+                before(number, frame)
+
+        signal.signal(signal.SIGUSR1, handler)
+
+    train(ProfileOnDemand(2, profiler), {2: chain, 3: ask})
+    assert steps(profiler) == [[4, 5]]
+    ask()
+    assert len(late) == 2
+
+
 def test_a_training_that_ends_in_another_thread_closes_its_window(profiler, theirs, caplog):
     """There no signal can be given back."""
     training = Loop(train_dataset=range(9), callbacks=[ProfileOnDemand(5, profiler)])
