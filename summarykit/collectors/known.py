@@ -40,6 +40,7 @@ class Known:
         self._network: Any = self    # None is a network without parameters
         self._passed: list[tuple[str, Any]] = []
         self._whole = self._short = False
+        self._most: int | None = None
         self._modules: list[Any] = []
         self._held: list[Any] = []
 
@@ -56,8 +57,10 @@ class Known:
         if not _is_plain(network):
             return list(self._choose(self.tell(network)))
         found = list(self._choose(self.values(self._passing(network))))
-        self._network, self._modules = network, [*self._passed_modules(network)]
-        self._held = self._holding()
+        modules = [*self._passed_modules(network)]
+        if all(isinstance(table, dict) for table in chain.from_iterable(map(_TABLES, modules))):    # TorchScript makes others at each look
+            self._network, self._modules = network, modules
+            self._held = self._holding()
         return found
 
     def _passing(self, network: Any) -> Iterator[tuple[str, Any]]:
@@ -67,12 +70,14 @@ class Known:
         self._whole = True
 
     def _passed_modules(self, network: Any) -> Iterator[Any]:
-        """Give those that decide what comes up to the last parameter passed."""
-        last = None if self._whole else self._passed[-1][1]
+        """Give those that decide what comes up to the last parameter passed; and, if not all, how many entries of the last of them."""
+        last = self if self._whole else self._passed[-1][1]    # None may be in the place of a parameter
         for module in network.modules():
             yield module
-            if last is not None and any(value is last for value in module._parameters.values()):
-                return
+            for self._most, value in enumerate(module._parameters.values(), 1):
+                if value is last:
+                    return
+        self._most = None
 
     def _again(self) -> Iterator[tuple[str, Any]]:
         yield from self._passed
@@ -83,11 +88,11 @@ class Known:
         return len(held) == len(self._held) and all(map(is_, held, self._held)) and "gradients" not in vars(network)
 
     def _holding(self) -> list[Any]:
-        """Give what the modules hold, and its names; of the last of them as much as was passed, since every look misses the caches."""
+        """Give how much the modules hold, what, and by what names; of the last of them what was passed: every look misses the caches."""
         *tables, parameters, modules = chain.from_iterable(map(_TABLES, self._modules))
-        most = None if self._whole else len(self._passed)
-        last = [islice(each, most) for each in (parameters, parameters.values(), *([modules, modules.values()] if self._whole else []))]
-        return [*chain(*tables, *map(dict.values, tables), *last)]
+        most = self._most
+        last = [islice(each, most) for each in (parameters, parameters.values(), *([modules, modules.values()] if most is None else []))]
+        return [*map(len, tables), *chain(*tables, *map(dict.values, tables), *last)]
 
 
 class KnownGradients(Known):

@@ -109,6 +109,44 @@ def test_an_unchanged_network_is_not_walked_through_again(monkeypatch):
     assert same(known.of(net), first)
 
 
+class Sparing(torch.nn.Module):
+    """Registers what it does without, as many layers do, and something twice."""
+
+    def __init__(self):
+        super().__init__()
+        for name in ("bias", "scale", "offset"):
+            self.register_parameter(name, None)
+        self.weight = self.tied = torch.nn.Parameter(torch.ones(1))
+        self.other, self.another = (torch.nn.Parameter(torch.ones(1)) for _ in range(2))
+
+
+@pytest.mark.parametrize("name", ["bias", "weight", "other"])
+def test_a_module_that_does_without_some_of_its_parameters(name):
+    known, net = Known(first_two), Sparing()
+    known.of(net)
+    setattr(net, name, torch.nn.Parameter(torch.ones(1)))
+    assert same(known.of(net), list(first_two(net.named_parameters())))
+
+
+def test_a_parameter_that_moves_to_the_next_module():
+    known, net = Known(iter), torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Identity(), torch.nn.Tanh())
+    known.of(net)
+    net[1].bias = net[0]._parameters.pop("bias")
+    assert [name for name, _ in known.of(net)] == ["0.weight", "1.bias"]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("around", [lambda script: script, torch.nn.Sequential], ids=["alone", "within another"])
+def test_torchscript_is_walked_through_each_time(around):
+    known, net = KnownGradients(iter), around(torch.jit.script(network()))
+    for factor in (1, 2):
+        for parameter in net.parameters():
+            parameter.grad = torch.full_like(parameter, factor)
+        found = known.of(net)
+        assert [name for name, _ in found] == [name for name, _ in net.named_parameters()]
+        assert all(float(gradient.max()) == factor for _, gradient in found)
+
+
 class Renaming(torch.nn.Linear):
     names = "first"
 
