@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import mindspore
 import numpy as np
 
 from summarykit.collectors.gradient import Gradient
+from summarykit.collectors.known import KnownGradients, Named
 from summarykit.collectors.learning_rate import LearningRate
-from summarykit.collectors.network import named_gradients
 from summarykit.collectors.parameter import Parameter
 from summarykit.collectors.part import Part, Sink
 from summarykit.training.context import CallbackParams
@@ -60,12 +60,18 @@ class OptimizerParameters(Parameter):
         self._of, self._held = None, {}
 
 
+class KnownGiven(KnownGradients):
+    """What a network holds as ``gradients``."""
+
+    def tell(self, network: Any) -> Named:
+        """See `Known.tell`."""
+        return super().tell(network) if hasattr(network, "gradients") else ()
+
+
 class GivenGradients(Gradient):
     """Histograms of what a network of the user's holds as ``gradients``: MindSpore's parameters hold none, and are not asked."""
 
-    def named(self, network: Any) -> Iterator[tuple[str, Any]]:
-        """See `Chosen.named`."""
-        return named_gradients(network) if hasattr(network, "gradients") else iter(())
+    known = KnownGiven
 
     def missing(self, network: Any) -> None:
         """Nothing is missing."""
