@@ -89,9 +89,9 @@ class Callbacks(mindspore.train.Callback):
         if not self.driver.training:
             epoch = params["cur_epoch_num"] - 1
             self._base = 0 if params["cur_step_num"] else epoch * params["batch_num"]
-            self._theirs, self._wakes_at, self._passed = params, 0, 0
+            self._theirs, self._wakes_at, self._passed = params, 0, params["cur_step_num"] + self._base
             self.driver.train_begin(
-                initial_step=params["cur_step_num"] + self._base, initial_epoch=epoch, framework="mindspore",
+                initial_step=self._passed, initial_epoch=epoch, framework="mindspore",
                 batch_num=params["batch_num"], **{name: params.get(name) for name in FIELDS},
             )  # fmt: skip
         self._outputs = id(params.get("net_outputs"))    # of an evaluation, perhaps

@@ -101,6 +101,10 @@ def test_a_continued_training_takes_up_the_steps_where_it_begins(done):
     np.testing.assert_array_equal(run.scalars("loss/auto").value[4:8], first[:4])    # the network was new: not the older points
 
 
+def test_a_step_that_never_began_is_told_to_nobody(done):
+    assert done.facts["unbegun"] == {"seen": []}
+
+
 def test_a_rate_for_each_group(done):
     run = Run(done.folder / "groups")
     assert run.scalars("learning_rate/0").value.tolist() == pytest.approx([0.1] * 4)

@@ -222,6 +222,23 @@ def interrupted(where):
     model.train(50, data(), callbacks=[SummaryCollector(where, collect_freq=1), Tells(where)])
 
 
+class Begins(Callback):
+    def __init__(self):
+        self.seen = []
+
+    def on_train_step_begin(self, run_context):
+        self.seen.append(run_context.original_args().cur_step_num)
+
+
+def unbegun(where):
+    """A training goes on from an earlier one, and ends before its first step."""
+    _, model = built()
+    begins = Begins()
+    with contextlib.suppress(ArithmeticError):
+        model.train(2, data(), callbacks=[Callbacks(begins), Breaks(0, "on_train_epoch_begin")], initial_epoch=1)
+    return {"seen": begins.seen}
+
+
 class Stops(Callback):
     def __init__(self):
         self.seen = []
@@ -281,7 +298,8 @@ if __name__ == "__main__":
     if len(sys.argv) > 3:
         sys.exit(interrupted(f"{sys.argv[1]}/interrupted"))
     scenarios = (
-        plain, theirs, ours, seldom, fit, breaks, asleep, twice, resumed, groups, own_step, sunk, stops, fails, record, communicating, late,
+        plain, theirs, ours, seldom, fit, breaks, asleep, twice, resumed, unbegun, groups, own_step, sunk, stops, fails, record, communicating,
+        late,
     )  # fmt: skip
     facts = {each.__name__: each(f"{sys.argv[1]}/{each.__name__}") for each in scenarios}
     print("FACTS" + json.dumps(facts))
