@@ -43,7 +43,7 @@ class Training(Phase):
         self._accumulation = accumulation
         self._micro_done = 0
         self._wakes_at = 0
-        self._ended: dict[str, Any] = {}    # the last step that ended
+        self._ended: dict[str, Any] = {"reported": {}, "net_outputs": None}    # the last step that ended
         self._untold = False    # the callbacks slept through its end
 
     @contextmanager

@@ -73,6 +73,23 @@ def test_a_break_within_a_step_leaves_only_whole_ones(at, steps):
     assert [event[1] for event in events if event[0] == "end"] == steps
 
 
+@pytest.mark.parametrize(("at", "reported"), [(1, {}), (3, {"loss": 2}), (4, {"loss": 4})])
+def test_of_a_step_that_never_was_nothing_is_told_at_the_end(at, reported):
+    told = []
+
+    class End(Callback):
+        def on_train_end(self, run_context):
+            params = run_context.original_args()
+            told.append((params.reported, params.net_outputs, params.train_dataset_element))
+
+    with Loop(train_dataset=range(1, 9), callbacks=End(), accumulation=2) as loop:
+        for batch in loop.steps():
+            loop.report(loss=batch)
+            if batch == at:
+                break
+    assert told == [(reported, reported.get("loss"), 4 if at == 4 else None)]
+
+
 def test_a_requested_stop_waits_for_the_update():
     events, due = run(range(1, 9), 4, body=lambda loop, batch: loop.request_stop())
     assert [event[1] for event in events if event[0] == "end"] == [1]
