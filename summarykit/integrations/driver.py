@@ -196,6 +196,10 @@ class Driver:
             self._evaluation.report(metrics or {})
             self._leave(Evaluation)
 
+    def eval_failed(self, error: BaseException) -> None:
+        """An exception ends the evaluation; the training may go on."""
+        self._leave(Evaluation, error)
+
     def train_end(self) -> None:
         """Training, and whatever is open in it, ends well."""
         if self._training:

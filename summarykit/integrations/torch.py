@@ -100,9 +100,13 @@ class Watch:
 
     @contextmanager
     def evaluation(self, dataset: Any = None) -> Iterator[None]:
-        """Mark a block as an evaluation: what ``report`` is given in it are its metrics."""
+        """Mark a block as an evaluation: what ``report`` is given in it are its metrics. One that an exception ends has none."""
         self._driver.eval_begin(dataset)
-        yield
+        try:
+            yield
+        except BaseException as error:
+            self._driver.eval_failed(error)
+            raise
         self._driver.eval_end()
 
     def close(self) -> None:

@@ -121,6 +121,20 @@ def test_evaluation_is_apart_and_at_the_step_of_training(tmp_path):
     assert list(scalars(tmp_path)["eval/loss"]) == list(scalars(tmp_path)["eval/accuracy"]) == [2]
 
 
+def test_an_evaluation_that_an_exception_ends_is_over_and_the_training_goes_on(tmp_path):
+    model, optimizer, criterion, data = training(2)
+    with watch(model, optimizer, [SummaryCollector(tmp_path, 1), journal := Journal()], loss=criterion) as watching:
+        train(model, optimizer, criterion, data)
+        with pytest.raises(MemoryError), watching.evaluation():
+            raise MemoryError
+        train(model, optimizer, criterion, data)
+        with watching.evaluation():
+            watching.report(accuracy=0.5)
+    assert journal.left == [MemoryError, None, None]
+    assert list(scalars(tmp_path)["loss"]) == [1, 2, 3, 4]
+    assert list(scalars(tmp_path)["eval/accuracy"]) == [4]
+
+
 def test_a_report_before_the_update_belongs_to_the_step_and_one_after_it_comes_in_any_case(tmp_path):
     model, optimizer, criterion, data = training()
     with watch(model, optimizer, SummaryCollector(tmp_path, 4)) as watching:
