@@ -142,6 +142,10 @@ def test_our_callbacks_stop_the_training(done):
     assert steps(Run(done.folder / "stops"), "op/mean") == [1, 3]    # the last step, though nobody knew that it would be
 
 
+def test_only_gradients_that_the_network_holds_are_looked_for(done):
+    assert done.facts["gradients"] == {"found": [[], [["own", 2]]], "asked": 0}
+
+
 def test_a_record_takes_operators_over_outside_evaluations(done):
     run = Run(done.folder / "record")
     assert steps(run, "own") == [1, 2, 3, 4]

@@ -20,6 +20,7 @@ from mindspore.train import Accuracy, Model
 
 from summarykit import Callback, Run
 from summarykit.integrations.mindspore import Callbacks, SummaryCollector, SummaryRecord
+from summarykit.integrations.mindspore_parts import GivenGradients
 
 logged = []
 
@@ -287,6 +288,22 @@ def communicating(where):
     ms.communication.GlobalComm.INITED = False
 
 
+class Asked(Net):
+    asked = 0
+
+    def parameters_and_names(self, *args, **kwargs):
+        self.asked += 1
+        return super().parameters_and_names(*args, **kwargs)
+
+
+def gradients(where):
+    """What is found of them, and whether the parameters were asked."""
+    known, net = GivenGradients.known(iter), Asked()
+    before = net.asked
+    none, net.gradients = list(known.of(net)), {"own": 2}
+    return {"found": [none, known.of(net)], "asked": net.asked - before}
+
+
 def late(where):
     return {"logged": [line for line in logged if "made after" in line]}
 
@@ -298,8 +315,8 @@ if __name__ == "__main__":
     if len(sys.argv) > 3:
         sys.exit(interrupted(f"{sys.argv[1]}/interrupted"))
     scenarios = (
-        plain, theirs, ours, seldom, fit, breaks, asleep, twice, resumed, unbegun, groups, own_step, sunk, stops, fails, record, communicating,
-        late,
+        plain, theirs, ours, seldom, fit, breaks, asleep, twice, resumed, unbegun, groups, own_step, sunk, stops, fails, record,
+        communicating, gradients, late,
     )  # fmt: skip
     facts = {each.__name__: each(f"{sys.argv[1]}/{each.__name__}") for each in scenarios}
     print("FACTS" + json.dumps(facts))
