@@ -16,13 +16,15 @@ _NAME = re.compile(
     r"|secret[-_]?key|private[-_]?key|auth(?:orization|[-_]?key)?|bearer|cookies?))$"
 )
 _NO_SECRET = re.compile(    # of models, and of how they are run
-    r"(?i)(?:pad|eos|bos|eot|unk|mask|sep|cls|class|image|audio|video|prefix|suffix|special|stop|start|end|new|num|max|min|per|forward"
+    r"(?i)(?:pad|eos|bos|eot|unk|unknown|mask|sep|cls|class|image|audio|video|prefix|suffix|special|stop|start|end|new|num|max|min|per|forward"
     r"|backward)[-_](?:token|pass)$"
 )
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")    # authToken is auth_Token, and HFToken HF_Token
 
 # Each begins where a word does and looks a bounded way ahead: a line may be megabytes of base64, and no thread runs meanwhile.
 _IN_URL = re.compile(r"(?P<scheme>(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,30}://)[^/@\s]{1,500}@")
+_SIGNED = re.compile(r"(?i)(?P<name>[?&](?:[\w-]{0,30}signature|sig)=)[^\s&#\"']+")    # an address that is itself the permission
+_IN_QUERY = re.compile(r"(?P<name>[?&][A-Za-z_][\w.-]{0,99})(?P<sign>=)[^\s&#\"']+")
 _KNOWN = re.compile(
     r"\b(?:hf_[A-Za-z0-9]{20,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|AKIA[A-Z0-9]{16}"
     r"|xox[abprs]-[\w-]{10,}|(?<!-)eyJ[\w-]{10,2000}\.[\w-]{10,5000}\.[\w-]{10,})"
@@ -88,7 +90,10 @@ def _setting(value: Any, above: tuple[Any, ...]) -> Any:
 
 
 def _plain(text: str) -> str:
-    return _HEADER.sub(rf"\g<name>{HIDDEN}", _KNOWN.sub(HIDDEN, _IN_URL.sub(rf"\g<scheme>{HIDDEN}@", text)))
+    text = _KNOWN.sub(HIDDEN, _IN_URL.sub(rf"\g<scheme>{HIDDEN}@", text))
+    for pattern in (_SIGNED, _HEADER):
+        text = pattern.sub(rf"\g<name>{HIDDEN}", text)
+    return _assigned(_IN_QUERY, text)
 
 
 def _assigned(pattern: re.Pattern[str], text: str) -> str:

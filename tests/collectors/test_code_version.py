@@ -165,7 +165,9 @@ class TestSecrets:
             ([{"password": "x"}, (Login("me", "x"),)], [{"password": "***"}, [{"user": "me", "accessToken": "***"}]]),
             ({1: 2, "secrets": ["x"]}, {1: 2, "secrets": "***"}), ({"token": np.ones(2)}, {"token": "***"}),
             ("postgres://me:x@host/db", "postgres://***@host/db"), ('{"password": "x"}', '{"password": ***}'),
-            ("PGPASSWORD=x", "PGPASSWORD=***"),
+            ("PGPASSWORD=x", "PGPASSWORD=***"), ("https://h/d?token=x&page=2", "https://h/d?token=***&page=2"),
+            ("https://h/d?X-Amz-Signature=x&se=1&sig=x%2F", "https://h/d?X-Amz-Signature=***&se=1&sig=***"),
+            ({"signature": "x", "url": "https://h/d?next_token_count=3"}, {"signature": "x", "url": "https://h/d?next_token_count=3"}),
         ],
     )  # fmt: skip
     def test_in_settings_of_any_type(self, given, told):
@@ -179,8 +181,10 @@ class TestSecrets:
 
     @pytest.mark.parametrize(
         "name",
-        ["token_count", "max_tokens", "num_token", "loss_per_token", "padToken", "eos_token", "class_token", "tokenizer", "forward_pass",
-         "backwardPass", "keyboard", "author", "password_length", "compass"],
+        [
+            "token_count", "max_tokens", "num_token", "loss_per_token", "padToken", "eos_token", "unknown_token",
+            "class_token", "tokenizer", "forward_pass", "backwardPass", "keyboard", "author", "password_length", "compass",
+        ],
     )  # fmt: skip
     def test_names_that_only_sound_like_it(self, name):
         assert secrets.settings({name: "x"}) == {name: "x"}
@@ -203,7 +207,7 @@ class TestSecrets:
         code = "+token = tokenizer(text)\n+api_key: str = os.environ['KEY']\n+password = 'x'\n"
         assert secrets.without_secrets(code) == code.replace("'x'", "***")
 
-    @pytest.mark.parametrize("text", ["a" * 200_000, "a." * 100_000, "authorization" * 15_000, "password" + " " * 200_000])
+    @pytest.mark.parametrize("text", ["a" * 200_000, "a." * 100_000, "authorization" * 15_000, "password" + " " * 200_000, "?a" * 99_999])
     def test_a_long_line_takes_time_that_grows_with_its_length_alone(self, text):
         begun = time.thread_time()
         assert secrets.without_secrets(text) == text
