@@ -136,9 +136,9 @@ def test_a_parameter_that_moves_to_the_next_module():
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize("around", [lambda script: script, torch.nn.Sequential], ids=["alone", "within another"])
+@pytest.mark.parametrize("around", [lambda traced: traced, torch.nn.Sequential], ids=["alone", "within another"])
 def test_torchscript_is_walked_through_each_time(around):
-    known, net = KnownGradients(iter), around(torch.jit.script(network()))
+    known, net = KnownGradients(iter), around(torch.jit.trace(network(), torch.ones(1, 2)))
     for factor in (1, 2):
         for parameter in net.parameters():
             parameter.grad = torch.full_like(parameter, factor)
