@@ -130,16 +130,18 @@ class Callbacks(mindspore.train.Callback):
         driver, theirs = self.driver, self._theirs
         if theirs is None:
             return
-        step, batch = self._passed, theirs.get("train_dataset_element")
+        step, batch, outputs = self._passed, theirs.get("train_dataset_element"), theirs.get("net_outputs")
+        runs = theirs.get("mode") == "train" and theirs["cur_step_num"] + self._base > step    # while it evaluates, its steps are others
+        if runs and id(outputs) != self._outputs:
+            outputs = None    # these are already of the step that runs
         if step > driver.step:
-            outputs = theirs.get("net_outputs")
             if not driver.in_step:
                 driver.pass_by(step - 1)
                 driver.step_begin(batch)
             driver.params["net_outputs"] = outputs
             driver.step_end({} if outputs is None else {"loss/auto": Loss(outputs)}, step=step)
         driver.params["latest_ckpt_file"] = theirs.get("latest_ckpt_file")
-        if theirs.get("mode") == "train" and theirs["cur_step_num"] + self._base > step:    # while it evaluates, its steps are others
+        if runs:
             driver.step_begin(batch)
 
     def _settle(self) -> None:

@@ -105,6 +105,13 @@ def test_a_step_that_never_began_is_told_to_nobody(done):
     assert done.facts["unbegun"] == {"seen": []}
 
 
+def test_no_step_is_told_with_the_loss_of_the_next(done):
+    seen, losses = done.facts["between"]["seen"], Run(done.folder / "ours").scalars("loss/auto").value
+    assert list(seen) == ["1", "4", "5", "8"]
+    assert seen.pop("5") == {}    # it was gone
+    assert seen == {step: {"loss/auto": losses[int(step) - 1]} for step in seen}
+
+
 def test_a_rate_for_each_group(done):
     run = Run(done.folder / "groups")
     assert run.scalars("learning_rate/0").value.tolist() == pytest.approx([0.1] * 4)

@@ -240,6 +240,37 @@ def unbegun(where):
     return {"seen": begins.seen}
 
 
+class Sleeps(Callback):
+    """Says which losses it saw; it need not be called before the hundredth step."""
+
+    wakes_at = 100
+
+    def __init__(self):
+        self.seen = {}
+
+    def on_train_step_end(self, run_context):
+        params = run_context.original_args()
+        self.seen[params.cur_step_num] = {name: float(value) for name, value in params.reported.items()}
+
+
+class Evaluates(ms.train.Callback):
+    def __init__(self, model, callback):
+        self.model, self.callback = model, callback
+
+    def on_train_step_end(self, run_context):
+        if run_context.original_args().cur_step_num == 6:
+            self.model.eval(data(8, 5), callbacks=[self.callback])
+
+
+def between(where):
+    """Another callback evaluates when a step has ended, before we are told of that."""
+    _, model = built()
+    sleeps = Sleeps()
+    callbacks = Callbacks(sleeps)
+    model.train(2, data(), callbacks=[Evaluates(model, callbacks), callbacks])
+    return {"seen": sleeps.seen}
+
+
 class Stops(Callback):
     def __init__(self):
         self.seen = []
@@ -315,8 +346,8 @@ if __name__ == "__main__":
     if len(sys.argv) > 3:
         sys.exit(interrupted(f"{sys.argv[1]}/interrupted"))
     scenarios = (
-        plain, theirs, ours, seldom, fit, breaks, asleep, twice, resumed, unbegun, groups, own_step, sunk, stops, fails, record,
-        communicating, gradients, late,
+        plain, theirs, ours, seldom, fit, breaks, asleep, twice, resumed, unbegun, between, groups, own_step, sunk, stops, fails,
+        record, communicating, gradients, late,
     )  # fmt: skip
     facts = {each.__name__: each(f"{sys.argv[1]}/{each.__name__}") for each in scenarios}
     print("FACTS" + json.dumps(facts))
