@@ -9,6 +9,7 @@ from typing import Any
 from summarykit.collectors.parameter import expression
 from summarykit.collectors.part import Part, Sink
 from summarykit.collectors.settings import Settings
+from summarykit.kinds.uncompiled import uncompiled
 from summarykit.training.context import CallbackParams
 
 
@@ -47,7 +48,7 @@ class Activation(Part):
         self._remove()
         network = params.get("network")
         for name, module in self._chosen(network):
-            self._hooks[name] = module.register_forward_hook(self._hook(name))
+            self._hooks[name] = module.register_forward_hook(uncompiled(self._hook(name)))
         if network is not None and not self._hooks:
             message = "collect_activations %r matches no module of a network of type %s"
             self.notices.once("activations", message, self._pattern, type(network).__name__)

@@ -234,6 +234,15 @@ def test_a_hook_that_fails_harms_nothing(collector, monkeypatch, caplog):
     ]
 
 
+def test_what_records_a_compiled_module_is_not_compiled_with_it(directory, collector):
+    codes, net = [], network()
+    compiled = torch.compile(net, backend=lambda graph, _: codes.append(graph.code) or graph.forward)
+    train(collector(freq=2, collect_activations="_orig_mod.0"), compiled, torch.optim.SGD(net.parameters(), lr=0.1))
+    assert directory.steps() == {f"_orig_mod.0/{what}": [1, 2, 4, 5] for what in ("activation", "zeros")}
+    assert codes
+    assert not any("mean" in code for code in codes)    # the share of zeros
+
+
 def test_an_exception_in_the_model_leaves_no_hook(collector):
     net = network()
     with pytest.raises(RuntimeError), Loop(net, None, [torch.ones(3, 5)], 1, collector(collect_activations="")) as loop:
