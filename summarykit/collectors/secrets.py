@@ -31,7 +31,7 @@ _KNOWN = re.compile(
 )
 _HEADER = re.compile(r"(?i)(?P<name>\bauthorization[\"']?\s{0,9}[:=]\s{0,9}[\"']?)(?:bearer|basic|token)\s{1,9}[^\s\"']+")
 _LITERAL = re.compile(
-    r"""(?P<name>(?<![\w.-])[A-Za-z_][\w.-]{0,99})(?P<sign>["']?\s{0,9}[:=]\s{0,9})(?:"[^"\n]{1,5000}"|'[^'\n]{1,5000}')"""
+    r"""(?P<name>(?<![\w.-])[A-Za-z_][\w.-]{0,99})(?P<sign>["']?\s{0,9}[:=]\s{0,9})(?:"(?:[^"\\\n]|\\.){1,5000}"|'(?:[^'\\\n]|\\.){1,5000}')"""
 )
 _ASSIGNED = re.compile(r"(?P<name>(?<![\w.-])[A-Za-z_][\w.-]{0,99})(?P<sign>=)[^\s,;&\"']+")
 _VARIABLE = re.compile(r"(?P<name>\b[A-Z][A-Z0-9_]{0,99})(?P<sign>=)[^\s,;&\"']+")    # of a shell

@@ -165,6 +165,7 @@ class TestSecrets:
             ([{"password": "x"}, (Login("me", "x"),)], [{"password": "***"}, [{"user": "me", "accessToken": "***"}]]),
             ({1: 2, "secrets": ["x"]}, {1: 2, "secrets": "***"}), ({"token": np.ones(2)}, {"token": "***"}),
             ("postgres://me:x@host/db", "postgres://***@host/db"), ('{"password": "x"}', '{"password": ***}'),
+            ('{"password": "x\\"y", "a": 1}', '{"password": ***, "a": 1}'), ("password = 'x\\\\' # 'y'", "password = *** # 'y'"),
             ("PGPASSWORD=x", "PGPASSWORD=***"), ("https://h/d?token=x&page=2", "https://h/d?token=***&page=2"),
             ("https://h/d?X-Amz-Signature=x&se=1&sig=x%2F", "https://h/d?X-Amz-Signature=***&se=1&sig=***"),
             ({"signature": "x", "url": "https://h/d?next_token_count=3"}, {"signature": "x", "url": "https://h/d?next_token_count=3"}),
