@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from typing import Any
@@ -18,9 +19,6 @@ from summarykit.summary.record import SummaryRecord
 from summarykit.training.context import CallbackParams
 from summarykit.training.outcome import Outcome
 from summarykit.training.triggers import Place
-
-_OPEN: set[SummaryRecord] = set()
-"""Those of runs that are not closed: one that nobody holds any more closes as garbage, and its record must not do so before it."""
 
 
 class Collection:
@@ -41,7 +39,7 @@ class Collection:
             step: where training stands, if it does not begin here.
         """
         self.record = record
-        _OPEN.add(record)
+        weakref.finalize(self, bool, record).atexit = False    # holds the record: a run that is garbage closes, and it not before that
         self.step = step
         """The last step that was seen."""
         self.closed = False
@@ -137,7 +135,6 @@ class Collection:
         self.closed = True
         with ExitStack() as stack:
             stack.callback(self._let_go)
-            stack.callback(_OPEN.discard, self.record)
             stack.callback(self.record.close)
             stack.callback(self._parts.end)
             if self._params is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from contextlib import contextmanager
 
 import pytest
@@ -189,3 +190,13 @@ def test_ru1_a_run_that_nobody_holds_any_more_says_how_it_ended(tmp_path):
     gc.collect()
     assert Run(tmp_path).status == "INTERRUPTED"
     assert Run(tmp_path).scalars("loss").step.tolist() == [1, 2]
+
+
+def test_a_run_that_nobody_left_is_let_go_of_with_what_holds_it(tmp_path):
+    collector = SummaryCollector(tmp_path, 1)
+    collector.__enter__()
+    collector.on_train_begin(RunContext({"cur_step_num": 0}))
+    gone = weakref.ref(collector._open.record)
+    del collector
+    gc.collect()
+    assert gone() is None
