@@ -64,6 +64,7 @@ class Watch:
         """
         self._driver = Driver(callbacks)
         self._optimizer = optimizer
+        self._updated: Any = None    # the optimizer that ended the last step
         if not isinstance(getattr(optimizer, "param_groups", None), list):
             raise TypeError(f"optimizer: a torch.optim.Optimizer, or what wraps one, is needed, got {type(optimizer).__name__}")
         fields = {"network": bare(model), "train_network": model, "optimizer": optimizer, "loss_fn": loss, "train_dataset": train_dataset}
@@ -140,10 +141,14 @@ class Watch:
             self._driver.report({"loss": output.detach()})
 
     def _after_update(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if optimizer.param_groups is self._optimizer.param_groups:    # also where that one only wraps this
-            if not self._driver.in_step:    # the model itself was not called, but parts of it
-                self._driver.step_begin()
-            self._driver.step_end()
+        if optimizer.param_groups is not self._optimizer.param_groups:    # they are the same where one only wraps the other
+            return
+        if not self._driver.in_step:
+            if self._updated not in (None, optimizer):    # one that wraps it, and had it do the update
+                return
+            self._driver.step_begin()    # the model itself was not called, but parts of it
+        self._updated = optimizer
+        self._driver.step_end()
 
 
 watch = Watch

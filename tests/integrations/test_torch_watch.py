@@ -157,6 +157,29 @@ def test_other_optimizers_are_none_of_its_business():
     assert not any("step" in call for call in journal.calls)
 
 
+class Sharpness(torch.optim.Optimizer):
+    """One that has another do the update, of the same groups."""
+
+    def __init__(self, params):
+        super().__init__(params, {})
+        self.base = torch.optim.SGD(self.param_groups, lr=0.1)
+        self.param_groups = self.base.param_groups
+
+    def step(self, closure=None):
+        self.base.step()
+
+
+@pytest.mark.parametrize("called", [True, False], ids=["the model", "its parts"])
+@pytest.mark.parametrize("watched", ["outer", "inner"])
+def test_an_optimizer_around_another_makes_one_step(tmp_path, called, watched):
+    model, _, criterion, data = training(3)
+    optimizer = Sharpness(model.parameters())
+    with watch(model, optimizer if watched == "outer" else optimizer.base, SummaryCollector(tmp_path, 1)) as watching:
+        train(model if called else model[:], optimizer, criterion, data)
+    assert watching.step == 3
+    assert steps(tmp_path, "scalar", "gradient_norm") == [1, 2, 3]
+
+
 def test_a_model_that_is_not_called_itself_has_steps_all_the_same():
     model, optimizer, criterion, data = training(2)
     with watch(model, optimizer, journal := Journal()):
