@@ -34,6 +34,7 @@ class Sampler:
         self._notices = Notices()
         self._newest: dict[str, float] = {}
         self._over = threading.Event()
+        self._dismissed = False
         self._thread = threading.Thread(target=self._run, name="summarykit-system", daemon=True)
 
     def start(self) -> None:
@@ -55,6 +56,10 @@ class Sampler:
         self._thread.join(PATIENCE)
         return not self._thread.is_alive()
 
+    def dismiss(self) -> None:
+        """Let the thread end with the present period. No lock is needed: the garbage collector may call this, in that thread too."""
+        self._dismissed = True
+
     def _ask(self, source: Source) -> dict[str, float]:
         try:
             return source.sample()
@@ -64,5 +69,5 @@ class Sampler:
             return {}
 
     def _run(self) -> None:
-        while not self._over.wait(self._period):
+        while not self._over.wait(self._period) and not self._dismissed:
             self.sample()

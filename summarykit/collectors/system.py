@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from summarykit.collectors.gpus import Gpus
@@ -34,6 +35,7 @@ class System(Part):
         """Begin to sample."""
         self._sampler = Sampler([Machine(self.settings.summary_dir), Gpus(self.notices)], PERIOD)
         self._sampler.start()
+        weakref.finalize(self, self._sampler.dismiss).atexit = False    # where nobody ends a run, and it becomes garbage
 
     def collect(self, params: CallbackParams, sink: Sink) -> None:
         """Collect the newest sample."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gc
+import threading
 import weakref
 from contextlib import contextmanager
 
 import pytest
 
-from summarykit.collectors import PARTS, Part, SummaryCollector
+from summarykit.collectors import PARTS, Part, SummaryCollector, system
 from summarykit.collectors.collection import Collection
 from summarykit.collectors.settings import Settings
 from summarykit.errors import RefusedValueError
@@ -192,11 +193,16 @@ def test_ru1_a_run_that_nobody_holds_any_more_says_how_it_ended(tmp_path):
     assert Run(tmp_path).scalars("loss").step.tolist() == [1, 2]
 
 
-def test_a_run_that_nobody_left_is_let_go_of_with_what_holds_it(tmp_path):
+def test_a_run_that_nobody_left_is_let_go_of_with_what_holds_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(system, "PERIOD", 0.01)
+    others = {*threading.enumerate()}
     collector = SummaryCollector(tmp_path, 1)
     collector.__enter__()
     collector.on_train_begin(RunContext({"cur_step_num": 0}))
     gone = weakref.ref(collector._open.record)
+    (sampling,) = (thread for thread in threading.enumerate() if thread not in others and thread.name == "summarykit-system")
     del collector
     gc.collect()
     assert gone() is None
+    sampling.join(60)
+    assert not sampling.is_alive()
