@@ -111,6 +111,20 @@ def mindspore_python() -> Path:
 
 
 @pytest.fixture
+def leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Path]:
+    """``leave()``: the program, at home in ``tmp_path`` before, goes to an empty directory, which is its home from now on."""
+
+    def move(place: Path) -> Path:
+        place.mkdir(exist_ok=True)
+        monkeypatch.chdir(place)
+        monkeypatch.setenv("HOME", str(place))
+        return place
+
+    move(tmp_path)
+    return lambda: move(tmp_path / "elsewhere")
+
+
+@pytest.fixture
 def run_script() -> Iterator[Callable[..., scripts.Finished]]:
     """``run_script(code, *args, env={}, python=sys.executable)``: a fresh process; nothing of it outlives the test."""
     started: list[scripts.Script] = []

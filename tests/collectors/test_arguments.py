@@ -92,15 +92,10 @@ def test_a_directory_that_cannot_be_made_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("given", ["~/run", "run"])
-def test_the_directory_is_where_it_was_when_the_collector_was_made(tmp_path, monkeypatch, given):
+def test_the_directory_is_where_it_was_when_the_collector_was_made(tmp_path, leave, given):
     """A program may change its directory between there and the training; weights go where the values go, ``~`` or not."""
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path))
     callbacks = [SummaryCollector(given, **landscape()), LandscapeCollector(f"{given}2", [[1, 2, 3]])]
-    monkeypatch.chdir(elsewhere)
-    monkeypatch.setenv("HOME", str(elsewhere))
+    elsewhere = leave()
     loop = Loop({"w": np.ones(3)}, train_dataset=range(3), callbacks=callbacks)
     for batch in loop.steps():
         loop.report(loss=batch)

@@ -268,14 +268,10 @@ def test_fk3_a_copy_of_a_callback_that_was_made_during_a_training_is_in_none(tmp
 
 
 @pytest.mark.parametrize("given", ["~/profile", "profile"])
-def test_windows_go_where_the_profiler_was_made(tmp_path, monkeypatch, given):
+def test_windows_go_where_the_profiler_was_made(tmp_path, leave, given):
     """A program may change its directory before the first window; ``~`` is the home directory."""
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path))
     profiler = Profiler(given, start_profile=False, collectors=())
-    monkeypatch.chdir(elsewhere)
+    elsewhere = leave()
     with profiler:
         profiler.start()
     assert (tmp_path / "profile" / "window_0001").is_dir()
