@@ -70,8 +70,9 @@ class Buffered(Stage[T]):
 
     def __init__(self, name: str, source: Iterable[T], size: int) -> None:
         """Use ``buffered``."""
+        capacity = check_integer("size", size, 1)    # first: a stage is known from its making on
         super().__init__(name, source, 1)
-        self.capacity = check_integer("size", size, 1)
+        self.capacity = capacity
         self._items: queue.Queue[Any] = queue.Queue(self.capacity)
         self.pull: Callable[[Any], Any] = next
         """Like ``advance``, for the thread that fills the queue."""

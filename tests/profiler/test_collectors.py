@@ -14,7 +14,7 @@ import pytest
 from testkit.nvml import Nvml
 
 from summarykit import Loop, Profiler
-from summarykit.profiler import plan
+from summarykit.profiler import pipeline, plan
 from summarykit.profiler.collectors import COLLECTORS, Collector, Site
 from summarykit.profiler.collectors.stacks import DEEPEST, Stacks
 from summarykit.profiler.merging import recorded
@@ -322,8 +322,10 @@ def test_a_pass_that_is_left_ends_its_thread():
 
 @pytest.mark.parametrize("make", [lambda: stage("", []), lambda: stage("a", [], workers=0), lambda: buffered("a", [], size=0)])
 def test_wrong_stages_are_refused(make):
-    with pytest.raises((TypeError, ValueError)):
+    before = {*pipeline.stages}
+    with pytest.raises((TypeError, ValueError)) as refused:
         make()
+    assert {*pipeline.stages} <= before, refused    # whose traceback holds what was half made
 
 
 def test_a_collector_of_somebody_else(tmp_path, monkeypatch):
