@@ -15,11 +15,14 @@ from summarykit.ops.current import gather
 NAME = "summarykit"
 """The operation is ``torch.ops.summarykit.record``."""
 
+_torch: Any = None    # in a graph: torch.compile would go through all of `sys.modules`, and fail where another thread is importing
+
 
 @cache
 def library() -> Any:
     """Register the operation, once; gives its owner, with whose life it ends."""
-    torch = sys.modules["torch"]
+    global _torch
+    _torch = torch = sys.modules["torch"]
     found = torch.library.Library(NAME, "FRAGMENT")
     tags = [getattr(torch.Tag, name) for name in ("cudagraph_unsafe",) if hasattr(torch.Tag, name)]    # a captured graph calls no Python
     found.define("record(str kind, str tag, Tensor value, str dataformat) -> ()", tags=tags)
@@ -36,7 +39,7 @@ def _record(kind: str, tag: str, value: Any, dataformat: str) -> None:
 
 def give(kind: str, tag: str, value: Any, dataformat: str) -> None:
     """Put the operation into the graph that is just being compiled."""
-    torch = sys.modules["torch"]
+    torch = _torch
     if not torch.compiler.is_exporting():
         tensor = value.detach() if isinstance(value, torch.Tensor) else torch.as_tensor(value)
         torch.ops.summarykit.record(kind, tag, tensor, dataformat)
