@@ -44,6 +44,19 @@ def prepare() -> None:
         logger.warning("summary operators inside torch.compile are not recorded with torch %s: %s", torch.__version__, error)
 
 
+class _Foreseeing:
+    """Among the finders of imports: PyTorch imports its compiler when it is first asked to compile, and before that all is prepared."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+        """Find nothing."""
+        if name == "torch._dynamo":
+            prepare()
+
+
+sys.meta_path.insert(0, _Foreseeing)
+
+
 def give(kind: str, tag: str, value: Any, dataformat: str) -> None:
     """Send a value on its way."""
     if compiling():

@@ -118,6 +118,29 @@ def test_a_traced_or_exported_model_has_no_operators(gathering):
     assert [each for each in gathering.close() if hasattr(each.value, "shape")] == []
 
 
+IMPORTED_FIRST = """
+import sys
+from summarykit import ops
+assert "torch" not in sys.modules
+import torch
+
+def model(x):
+    ops.scalar("constant", 3.0)
+    return ops.tensor("x", x * 2)
+
+compiled = torch.compile(model, backend="eager", fullgraph=True)
+compiled(torch.ones(2))
+gathering = ops.Gathering()
+gathering.open()
+compiled(torch.ones(2))
+print(*sorted(f"{each.tag} {each.value.tolist()}" for each in gathering.close()), torch._dynamo.utils.counters["stats"]["unique_graphs"])
+"""
+
+
+def test_operators_imported_before_pytorch_are_compiled_as_those_imported_after_it(run_script):
+    assert run_script(IMPORTED_FIRST).expect_success().stdout == "constant 3.0 x [2.0, 2.0] 1\n"
+
+
 def test_the_random_state_stays(gathering):
     gathering.open()
     before = torch.get_rng_state()
