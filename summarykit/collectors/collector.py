@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,11 +14,13 @@ from summarykit.collectors.parts import PARTS
 from summarykit.collectors.ranking import RANKS, Ranking
 from summarykit.collectors.settings import Settings, custom_lineage, positive, specified_data
 from summarykit.notices import Notices
-from summarykit.summary.record import SummaryRecord
+from summarykit.summary.record import SummaryRecord, again
+from summarykit.summary.steps import resumption
 from summarykit.training.callback import Callback
 from summarykit.training.context import CallbackParams, RunContext
 from summarykit.training.triggers import NEVER
-from summarykit.writing.options import check_choice, check_directory, check_integer
+from summarykit.writing.options import check_choice, check_directory, check_integer, of_rank
+from summarykit.writing.resumption import Resumption
 
 
 class SummaryCollector(Callback):
@@ -134,10 +135,11 @@ class SummaryCollector(Callback):
             fence=fence,
             asked=tuple(collect_specified_data or ()),
         )
-        self._record = partial(
-            SummaryRecord, directory, num_process=num_process, max_file_size=max_file_size, raise_exception=raise_exception,
-            export_options=export_options, formats=formats, flush_secs=flush_secs, on_full=on_full, fence=fence,
-        )
+        with SummaryRecord(    # refuses a bad argument now, and leaves nothing behind but the directory
+            directory, num_process=num_process, max_file_size=max_file_size, raise_exception=raise_exception, export_options=export_options,
+            formats=formats, flush_secs=flush_secs, on_full=on_full, resume=resume, fence=fence,
+        ) as record:
+            self._options = record.options
         self._notices = Notices()
         self._resume = resume
         self._ranking = Ranking(rank, ranks, self._notices)
@@ -145,7 +147,6 @@ class SummaryCollector(Callback):
         self._depth = 0
         self._collection: Collection | None = None
         self._open: Collection | None = None    # the same while it lasts
-        self._record(resume=resume).close()    # refuses a bad argument now, and leaves nothing behind
 
     @classmethod
     def part_types(cls) -> list[type[Part]]:
@@ -251,11 +252,12 @@ class SummaryCollector(Callback):
         wanted = [kind for kind in self._part_types if kind.wanted(self._settings) and self._ranking.wants(rank, kind.of_machine)]
         parts = [kind(self._settings, self._notices) for kind in wanted]
         done = self._collection.step if self._collection else 0
-        record = self._record(resume=self._first_step(params), rank=rank)
+        own = {"directory": of_rank(str(self._settings.summary_dir), rank), "rank": rank, "resume": self._resumption(params)}
+        record = again(self._options.__replace__(**own))
         self._open = self._collection = Collection(record, parts, self._notices, strict=not self.fail_safe, step=done)
         return self._open
 
-    def _first_step(self, params: CallbackParams) -> int | None:
+    def _resumption(self, params: CallbackParams) -> Resumption | None:
         resume, self._resume = self._resume, None    # a second run does not hide the first
         done = params.get("initial_step") or 0
-        return done + 1 if resume is None and done else resume
+        return resumption("resume", done + 1 if resume is None and done else resume)

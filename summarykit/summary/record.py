@@ -19,7 +19,7 @@ from summarykit.summary.tags import check_tag
 from summarykit.writing import Writer, WriterOptions, lifecycle
 from summarykit.writing.flat import flatten
 from summarykit.writing.job import Batch, batch
-from summarykit.writing.options import as_tuple, check_choice, check_directory, check_integer
+from summarykit.writing.options import as_tuple, check_choice, check_directory, check_integer, of_rank
 
 MODES = ("train", "eval")
 
@@ -127,7 +127,7 @@ class SummaryRecord(Recorder):
         directory = check_directory("log_dir", log_dir)
         rank = check_integer("rank", rank, 0)
         options = WriterOptions(
-            directory=os.path.join(directory, f"rank_{rank}") if rank else directory,
+            directory=of_rank(directory, rank),
             prefix=file_prefix,
             suffix=file_suffix,
             formats=as_tuple(formats),
@@ -142,13 +142,13 @@ class SummaryRecord(Recorder):
             num_process=num_process,
         )
         options.make_directory()
+        self._begin(options)
+
+    def _begin(self, options: WriterOptions) -> None:
         super().__init__(Writer(options))
         self._pending = _Pending()
         self._tags: set[str] = set()
         self._mode = MODES[0]
-        self._arguments = (directory, file_prefix, file_suffix, num_process, None, max_file_size, raise_exception, export_options)
-        self._keywords = {"formats": options.formats, "flush_secs": flush_secs, "on_full": on_full, "rank": rank, "fence": fence}
-        self._keywords["resume"] = options.resume
         lifecycle.track(self)
 
     def add_value(self, plugin: str, name: str, value: Any, **options: Any) -> None:
@@ -231,14 +231,19 @@ class SummaryRecord(Recorder):
     @property
     def log_dir(self) -> str:
         """The directory, absolute, that the files are in."""
-        return self._writer.options.directory
+        return self.options.directory
+
+    @property
+    def options(self) -> WriterOptions:
+        """How it writes, as it was asked to."""
+        return self._writer.options
 
     def after_fork(self) -> None:
         """In a forked child: forget what the parent's threads added."""
         self._pending = _Pending()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self._arguments, self._keywords)
+        return again, (self.options,)
 
     def _add(self, plugin: str, name: str, value: Any, options: dict[str, Any]) -> None:
         if name not in self._tags:
@@ -264,8 +269,11 @@ class SummaryRecord(Recorder):
         super()._refuse(plugin, tag, error)
 
 
-def _again(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> SummaryRecord:
-    return SummaryRecord(*arguments, **keywords)
+def again(options: WriterOptions) -> SummaryRecord:
+    """A record like one that could be made. What has come in the way of its directory since ends no training: writing is tried again."""
+    record = SummaryRecord.__new__(SummaryRecord)
+    record._begin(options)
+    return record
 
 
 def _exports(options: dict[str, Any] | None) -> bool:

@@ -22,7 +22,7 @@ from summarykit.summary.nowhere import Nowhere
 from summarykit.summary.scalar_calls import ScalarCalls
 from summarykit.summary.steps import resumption
 from summarykit.writing import Writer, WriterOptions
-from summarykit.writing.options import as_tuple, check_choice, check_directory, check_integer, check_seconds
+from summarykit.writing.options import as_tuple, check_choice, check_directory, check_integer, check_seconds, of_rank
 
 CURVES = ("chart", "runs")
 
@@ -99,7 +99,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         rank = check_integer("rank", rank, 0)
         check_affix("filename_suffix", filename_suffix or "")
         chosen = path_text("log_dir", log_dir or logdir or default_directory(comment or ""))
-        self.log_dir = _directory(chosen, rank)
+        self.log_dir = of_rank(chosen, rank)
         self._base = check_directory("log_dir", chosen)    # the program may go elsewhere before there is a run below it
         self._arguments: dict[str, Any] = {
             "log_dir": chosen, "flush_secs": flush_secs, "filename_suffix": filename_suffix, "write_to_disk": write_to_disk,
@@ -110,7 +110,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         self._children: dict[str, SummaryWriter] = {}
         self._session: Mapping[str, Any] | None = None
         options = WriterOptions(
-            directory=_directory(self._base, rank),
+            directory=of_rank(self._base, rank),
             prefix=f"events{filename_suffix or ''}",
             formats=as_tuple(formats),
             flush_secs=min(flush_secs, _LONGEST_PAUSE),
@@ -255,7 +255,7 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
         if name not in self._children:
             directory = os.path.join(self._base, name)
             try:
-                resume = self._earlier.resume(_directory(directory, self._arguments["rank"]))
+                resume = self._earlier.resume(of_rank(directory, self._arguments["rank"]))
                 self._children[name] = type(self)(**{**self._arguments, "log_dir": directory, "resume": resume})
             except (ValueError, OSError) as error:
                 self._refuse("run", name, RefusedValueError(f"it cannot be made: {error}"))
@@ -273,10 +273,6 @@ def _one_of(purge_step: int | None, resume: int | None) -> int | None:
     if purge_step is not None and resume is not None and purge_step != resume:
         raise ValueError(f"purge_step {purge_step!r} and resume {resume!r} are two names of one argument: give one of them")
     return purge_step if resume is None else resume
-
-
-def _directory(log_dir: str, rank: int) -> str:
-    return os.path.join(log_dir, f"rank_{rank}") if rank else log_dir
 
 
 def _again(kind: type[SummaryWriter], arguments: dict[str, Any], earlier: EarlierRuns) -> SummaryWriter:

@@ -19,7 +19,7 @@ class WriterOptions(Immutable):
     """Checked arguments of a writer.
 
     Attributes:
-        directory: where the files go; made if it is absent.
+        directory: where the files go (see `of_rank`); made if it is absent.
         prefix: first part of every file name.
         suffix: last part of the names of MindSpore files.
         formats: names of the formats to write.
@@ -28,7 +28,7 @@ class WriterOptions(Immutable):
         on_full: what ``record()`` does when more is waiting than the writer holds: ``"block"`` waits for at most 0.5 s before it drops,
             ``"drop"`` drops at once.
         resume: where this writer continues an earlier run.
-        rank: rank of this process; those above 0 write into ``rank_<k>/`` below ``directory``.
+        rank: rank of this process.
         raise_exception: raise storage errors and refused values in the calling thread.
         export: write tensors as ``.npy`` files too.
         fence: let copies of a PyTorch optimizer's parameters wait for its next step (see ``kinds.fence``).
@@ -71,6 +71,11 @@ class WriterOptions(Immutable):
         os.makedirs(self.directory, exist_ok=True)
         if not os.access(self.directory, os.W_OK | os.X_OK):
             raise PermissionError(13, "the summary directory is not writable", self.directory)
+
+
+def of_rank(directory: str, rank: int) -> str:
+    """Where a rank writes whose run has this directory."""
+    return os.path.join(directory, f"rank_{rank}") if rank else directory
 
 
 def check_directory(argument: str, value: str | os.PathLike[str]) -> str:

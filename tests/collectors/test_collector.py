@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import pickle
+import shutil
 import signal
+import time
 import weakref
 
 import numpy as np
@@ -386,7 +388,35 @@ def test_a_directory_that_vanished_does_not_end_the_training(directory, collecto
     directory.path.rmdir()
     directory.path.write_text("in the way")
     assert train(summary).status is Status.FINISHED
-    assert "SummaryCollector.on_train_begin failed, the training goes on" in caplog.text
+    assert "training goes on, and writing is tried again" in caplog.text
+    assert (summary.stats()["written"], summary.stats()["dropped"]) == (0, {"storage: Not a directory": 4})
+
+
+def test_a_directory_that_is_there_again_is_recorded_into_again(directory, collector, caplog):
+    """What was lost meanwhile is counted, and told once."""
+    summary = collector(1)
+    directory.path.rmdir()
+    directory.path.write_text("in the way")
+
+    def report(step):
+        if step == 11:
+            while summary.stats()["waiting"]:
+                time.sleep(0.01)
+            directory.path.unlink()
+        return {"loss": float(step)}
+
+    train(summary, report=report)
+    assert directory.steps()["loss"] == list(range(11, 26))
+    assert (summary.stats()["written"], summary.stats()["dropped"]) == (15, {"storage: Not a directory": 10})
+    assert caplog.text.count("Not a directory") == 2    # that it cannot be written, and that values were lost
+
+
+def test_nor_does_one_that_vanishes_between_two_runs(directory, collector):
+    summary = collector(1)
+    train(summary, steps=3)
+    shutil.rmtree(directory.path)
+    train(summary, steps=3)
+    assert directory.steps()["loss"] == [1, 2, 3]
 
 
 def test_raise_exception_lets_everything_through(directory, collector):
