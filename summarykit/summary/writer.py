@@ -276,8 +276,12 @@ def _one_of(purge_step: int | None, resume: int | None) -> int | None:
 
 
 def _again(kind: type[SummaryWriter], arguments: dict[str, Any], earlier: EarlierRuns) -> SummaryWriter:
-    writer = kind(**arguments)
+    """A copy. What has come in the way of the directory since is no reason to fail: none is made here, and writing is tried again."""
+    writer = kind(**{**arguments, "write_to_disk": False})
     writer._earlier = earlier
+    if arguments["write_to_disk"]:
+        writer._arguments["write_to_disk"] = True
+        writer._adopt(Writer(writer._writer.options))
     return writer
 
 

@@ -220,6 +220,22 @@ def test_pickled_and_copied_records_open_files_of_their_own(tmp_path):
     assert Run(tmp_path).tags()["scalar"] == ["copy0", "copy1", "original"]
 
 
+def test_a_copy_fails_not_where_something_lies_in_the_way_of_its_directory(tmp_path):
+    """In another process, say, that a queue has brought it to."""
+    with SummaryRecord(tmp_path / "run", resume=1) as record:
+        packed = pickle.dumps(record)
+    (tmp_path / "run").rmdir()
+    (tmp_path / "run").write_text("in the way")
+    with pickle.loads(packed) as other:
+        for step in range(3):
+            other.add_value("scalar", "copy", 1.0)
+            assert other.record(step)
+            assert other.flush() == (step > 0)
+            (tmp_path / "run").unlink() if step == 0 else None
+        assert other.stats()["dropped"] == {"storage: Not a directory": 1}
+    assert Run(tmp_path / "run").scalars("copy").step.tolist() == [1, 2]
+
+
 def test_modes_and_paths(tmp_path):
     with SummaryRecord(str(tmp_path)) as record:
         assert record.log_dir == str(tmp_path)

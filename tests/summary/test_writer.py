@@ -442,6 +442,22 @@ def test_fk3_a_copy_records_beside_the_original_wherever_the_program_is(tmp_path
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
+@pytest.mark.parametrize("write_to_disk", [True, False])
+def test_fk3_a_copy_fails_not_where_something_lies_in_the_way_of_its_directory(write_to_disk, tmp_path):
+    writer = SummaryWriter(tmp_path / "run", write_to_disk=write_to_disk)
+    (tmp_path / "run").rmdir() if write_to_disk else None
+    (tmp_path / "run").write_text("in the way")
+    copy = pickle.loads(pickle.dumps(writer))
+    copy.add_scalar("loss", 0.5, 0)
+    assert copy.flush() is not write_to_disk
+    (tmp_path / "run").unlink()
+    for step, again in enumerate([copy, pickle.loads(pickle.dumps(copy))]):
+        again.add_scalar("loss", 0.5, step)
+        again.close()
+    assert (tmp_path / "run").exists() == write_to_disk
+    assert not write_to_disk or series(tmp_path / "run", "loss") == [(0, 0.5), (1, 0.5)]
+
+
 def test_one_that_is_forgotten_closes_its_files(tmp_path, no_leftovers):
     writer = SummaryWriter(tmp_path)
     writer.add_scalar("loss", 0.5, 1)
