@@ -56,7 +56,10 @@ def example_of(network: Any, batch: Any) -> Any:
     forward = getattr(network, "forward", None)
     if batch is None or forward is None:
         return None
-    return tuple(batch[: max(needed(forward), 1)]) if isinstance(batch, (tuple, list)) else batch
+    try:
+        return tuple(batch[: max(needed(forward), 1)]) if isinstance(batch, (tuple, list)) else batch
+    except ValueError:    # TorchScript and functions of C do not say what they take
+        return None
 
 
 def needed(function: Any) -> int:

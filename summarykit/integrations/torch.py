@@ -16,7 +16,7 @@ from __future__ import annotations
 import atexit
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import Any
 
@@ -72,13 +72,13 @@ class Watch:
             raise TypeError(f"model: a torch.nn.Module is needed, got {type(model).__name__}")
         if loss is not None and not isinstance(loss, torch.nn.Module):
             raise TypeError(f"loss: a torch.nn.Module is needed; what another function gives is told by report(loss=...); got {loss!r}")
-        self._driver.train_begin(initial_step=initial_step, framework="torch", ends_with_update=True, **fields)
-        self._open = [
-            model.register_forward_pre_hook(Hook(self._forward), with_kwargs=True),
-            register_optimizer_step_post_hook(uncompiled(self._after_update)),
-        ]
-        if loss is not None:
-            self._open.append(loss.register_forward_hook(Hook(self._loss)))
+        with ExitStack() as hooks:    # before the training begins, which nobody would end where one of them is refused
+            hooks.callback(_hooked(model).register_forward_pre_hook(model, Hook(self._forward), with_kwargs=True).remove)
+            hooks.callback(register_optimizer_step_post_hook(uncompiled(self._after_update)).remove)
+            if loss is not None:
+                hooks.callback(_hooked(loss).register_forward_hook(loss, Hook(self._loss)).remove)
+            self._driver.train_begin(initial_step=initial_step, framework="torch", ends_with_update=True, **fields)
+            self._hooks = hooks.pop_all()
         atexit.register(self._at_exit)
 
     @property
@@ -122,8 +122,7 @@ class Watch:
 
     def _end(self, error: BaseException | None = None) -> None:
         atexit.unregister(self._at_exit)
-        while self._open:
-            self._open.pop().remove()
+        self._hooks.close()
         if error is None:
             self._driver.train_end()
         else:
@@ -168,6 +167,11 @@ class Hook:
 
     def __reduce__(self) -> tuple[type[Hook], tuple[()]]:
         return Hook, ()
+
+
+def _hooked(module: torch.nn.Module) -> Any:
+    """The class whose methods put hooks on a module: TorchScript calls them as any other module does, but its own methods refuse them."""
+    return torch.nn.Module if isinstance(module, torch.jit.ScriptModule) else type(module)
 
 
 def bare(model: Any) -> Any:

@@ -123,6 +123,13 @@ def test_of_a_batch_as_much_is_taken_as_forward_needs():
     assert example_of(Net(), None) is example_of(object(), (1, 2)) is None
 
 
+def test_of_what_does_not_say_what_it_takes_there_is_no_example():
+    class Relu(torch.nn.Module):
+        forward = staticmethod(torch.relu)
+
+    assert example_of(Relu(), (1, 2)) is None
+
+
 def test_the_pipeline_is_in_the_lineage(tmp_path):
     data = torch.utils.data
     loader = data.DataLoader(data.TensorDataset(torch.rand(8, 3)), batch_size=4, shuffle=True)

@@ -258,6 +258,46 @@ def test_a_compiled_step_is_compiled_without_what_records_it(tmp_path):
     assert steps(tmp_path, "scalar", "gradient_norm") == [1, 2, 4, 6]
 
 
+def traced(model):
+    return torch.jit.trace(model, torch.zeros(2, 4), check_trace=False)    # of dropout each call is another
+
+
+@pytest.mark.parametrize("make", [torch.jit.script, traced])
+def test_torchscript_is_watched_as_any_other_module(tmp_path, make):
+    model, _, criterion, data = training()
+    model, criterion = make(model), torch.jit.script(criterion)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with watch(model, optimizer, [SummaryCollector(tmp_path, 1), journal := Journal()], loss=criterion):
+        train(model, optimizer, criterion, data, accumulation=2)
+    assert journal.fields["micro_step"] == 6
+    assert list(scalars(tmp_path)["loss"]) == steps(tmp_path, "histogram", "0.weight/gradient") == [1, 2, 3]
+    assert not (model._forward_pre_hooks | criterion._forward_hooks)
+
+
+def test_a_module_that_refuses_hooks_is_refused_before_anything_has_begun():
+    class Hookless(torch.nn.MSELoss):
+        def register_forward_hook(self, *args, **kwargs):
+            raise RuntimeError("no hooks")
+
+    model, optimizer, _, _ = training()
+    with pytest.raises(RuntimeError, match="no hooks"):
+        watch(model, optimizer, journal := Journal(), loss=Hookless())
+    assert not journal.calls
+    assert not model._forward_pre_hooks
+
+
+def test_a_callback_that_fails_at_the_beginning_leaves_no_hooks():
+    class Failing(Journal):
+        def on_train_begin(self, run_context):
+            raise ValueError("boom")
+
+    model, optimizer, criterion, _ = training()
+    with pytest.raises(ValueError, match="boom"):
+        watch(model, optimizer, failing := Failing(), loss=criterion)
+    assert failing.left == [ValueError]
+    assert not (model._forward_pre_hooks | criterion._forward_hooks)
+
+
 @pytest.mark.parametrize("wrong", [{"model": "net"}, {"model": len}, {"loss": 3}, {"loss": torch.nn.functional.mse_loss}], ids=str)
 def test_what_is_no_module_is_refused_before_anything_has_begun(wrong):
     journal = Journal()

@@ -7,14 +7,14 @@ import inspect
 import logging
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from summarykit.errors import RefusedValueError
 from summarykit.kinds.graphs import torch_apart
 from summarykit.kinds.graphs.source import Guess, short
-from summarykit.kinds.graphs.torch_reading import Reading, parameter, scope_of, settings_of
+from summarykit.kinds.graphs.torch_reading import Reading, class_of, parameter, scope_of, settings_of
 from summarykit.lazy import loaded
 from summarykit.notices import Notices, logger
 from summarykit.shapes import Graph, Node
@@ -54,7 +54,7 @@ class TorchSource:
     def graph(self, value: Any, example_input: Any) -> Graph:
         """Give the graph; of a model that nothing can trace its modules alone, with one warning; of one without ``forward`` without it."""
         model = _unwrapped(value)
-        name, arguments, reasons = type(model).__name__, _arguments(model, example_input), list[str]()
+        name, arguments, reasons = class_of(model), _arguments(model, example_input), list[str]()
         if _without_forward(model):
             return Graph(tuple(_modules(model)), name)
         for trace in (_traced, _exported):
@@ -99,10 +99,18 @@ def _arguments(model: Any, example: Any) -> Arguments | None:
     if given is None:
         return None
     if isinstance(given, Mapping):
-        known = inspect.signature(model.forward).parameters
+        known = _parameters(model.forward)
         named = {name: _tensor(value) for name, value in given.items() if name in known}
         return Arguments((), named, guessed) if named else Arguments((given,), {}, guessed)
     return Arguments(tuple(map(_tensor, given if isinstance(given, (tuple, list)) else (given,))), {}, guessed)
+
+
+def _parameters(function: Any) -> Collection[str]:
+    """Names of the arguments that a function takes; none where nobody knows, as of TorchScript and functions of C."""
+    try:
+        return inspect.signature(function).parameters
+    except ValueError:
+        return ()
 
 
 def _tensor(value: Any) -> Any:
@@ -196,8 +204,8 @@ def _modules(model: Any) -> Iterator[Node]:
             scope = scope_of(path)
             parameters = [parameter(f"{scope}/{name}".lstrip("/"), value) for name, value in module.named_parameters(recurse=False)]
             yield from parameters
-            name = f"{scope}/{type(module).__name__}".lstrip("/")
-            yield Node(name, type(module).__name__, tuple(each.name for each in parameters), settings_of(module))
+            name = f"{scope}/{class_of(module)}".lstrip("/")
+            yield Node(name, class_of(module), tuple(each.name for each in parameters), settings_of(module))
 
 
 TORCH = TorchSource()

@@ -80,7 +80,7 @@ class Reading:
                 self._parameters[path] = self._names.new(f"{self._scope}{scope}/{name}")
                 yield parameter(self._parameters[path], value)
             held.append(self._parameters[path])
-        yield self._node(node, f"{scope}/{type(module).__name__}", type(module).__name__, tuple(held), settings_of(module))
+        yield self._node(node, f"{scope}/{class_of(module)}", class_of(module), tuple(held), settings_of(module))
 
     def _inner(self, node: Any, path: str, module: Any, arguments: Sequence[Any]) -> Iterator[Node]:
         """A graph within the graph: in its place, under its name."""
@@ -174,6 +174,12 @@ def _operation(target: Callable[..., Any]) -> str:
     """``aten.conv2d.default`` is a conv2d."""
     name = str(getattr(target, "_opname", "") or getattr(target, "__name__", target))
     return name.removesuffix(".default")
+
+
+def class_of(module: Any) -> str:
+    """Give the name of a module's class; of TorchScript that of the class it was made from."""
+    scripted = isinstance(module, sys.modules["torch"].jit.ScriptModule)
+    return str(module.original_name) if scripted else type(module).__name__
 
 
 def settings_of(module: Any) -> dict[str, Any]:

@@ -125,6 +125,14 @@ def test_an_example_that_does_not_fit_costs_the_shapes(notices):
     assert len(told(notices)) == 1
 
 
+@pytest.mark.parametrize("example", [None, IMAGES, {"x": IMAGES}], ids=["none", "tensor", "mapping"])
+@pytest.mark.parametrize("make", [torch.jit.script, lambda net: torch.jit.trace(net.eval(), IMAGES)], ids=["script", "trace"])
+def test_of_torchscript_the_modules_are_shown_with_one_warning(notices, make, example):
+    found = nodes(make(Net()), example)
+    assert found["block/conv/Conv2d"].inputs == ("block/conv/weight", "block/conv/bias")
+    assert len(told(notices)) == 1
+
+
 @pytest.mark.parametrize("make", [Net, Branching, Unreadable])
 def test_the_model_stays_as_it_is(make):
     model = make().train()
