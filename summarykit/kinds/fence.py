@@ -195,6 +195,7 @@ class Fence:
         self._governed: dict[int, Seen] = {}
         self._optimizers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._hooked = False
+        self._passed = self.before_update    # as a closure calls it, which may be compiled
 
     def hold(self, value: Any, lending: Lending = NOBODY) -> Later | None:
         """Let the copy of a value wait, which will lie in what is lent; None where it must be made now."""
@@ -263,6 +264,7 @@ class Fence:
             self._hooked = True
             register = getattr(sys.modules["torch.optim.optimizer"], "register_optimizer_step_pre_hook", None)
             if register is not None:
+                self._passed = uncompiled(self.before_update)
                 register(uncompiled(self._before_step))
 
     def before_update(self, optimizer: Any, count: int, parameters: Iterable[Any]) -> None:
@@ -282,14 +284,14 @@ class Fence:
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> Any:
         """What PyTorch calls. Where the forward and backward pass is in a closure, as Lightning's, the fence is behind that."""
         groups = [group["params"] for group in optimizer.param_groups]
-        passed = partial(self.before_update, optimizer, sum(map(len, groups)), chain.from_iterable(groups))
+        update = optimizer, sum(map(len, groups)), chain.from_iterable(groups)
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
         own = _begins_with_closure(optimizer)
         if closure is None or not own:
-            passed()
+            self.before_update(*update)
         if closure is None or not (own or isinstance(closure, FUNCTIONS)):
             return None
-        fenced = _fenced(closure, passed)
+        fenced = _fenced(closure, partial(self._passed, *update))
         return ((args[0], fenced, *args[2:]), kwargs) if len(args) > 1 else (args, {**kwargs, "closure": fenced})
 
     def _govern(self, parameter: Any) -> Seen:

@@ -223,6 +223,29 @@ def test_a_compiled_step_is_a_fence_that_is_not_compiled():
     assert len(graphs) == compiled > 0
 
 
+def test_behind_a_closure_that_is_compiled_is_a_fence_that_is_not():
+    """What looks at new parameters and copies known ones would break graphs for reasons of its own."""
+    reasons = torch._dynamo.utils.counters["graph_break"]
+    reasons.clear()
+    parameter = torch.nn.Parameter(torch.ones(SHAPE))
+    optimizer = torch.optim.SGD([parameter], lr=0.1)
+
+    def closure():
+        optimizer.zero_grad()
+        parameter.square().sum().backward()
+
+    FENCE.hold(parameter)
+    step = torch.compile(optimizer.step, backend="eager")
+    step(closure)
+    before = parameter.detach().numpy().copy()
+    fenced = FENCE.hold(parameter)
+    step(closure)
+    assert fenced.settled
+    np.testing.assert_array_equal(fenced.get().data, before)
+    assert not np.array_equal(parameter.detach().numpy(), before)
+    assert not [reason for reason in reasons if "weakref" in reason or "data_ptr" in reason]
+
+
 def test_what_is_no_optimizer_of_pytorch_may_tell_of_its_updates():
     class Optimizer:
         """Has no hooks."""
