@@ -177,8 +177,10 @@ class Training(Phase):
         if done < self._wakes_at:
             self._ended, self._untold = ended, True
         else:
+            self.catch_up()
+            self._ended = ended    # so that nothing of the step before takes memory while this one is recorded
             self._fire("step_end")
-            self._ended, self._wakes_at = ended, self._callbacks.wakes_at
+            self._wakes_at = self._callbacks.wakes_at
 
     def catch_up(self) -> None:
         """Tell callbacks that slept where training stands: that the last step has ended."""

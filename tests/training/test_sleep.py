@@ -192,6 +192,22 @@ def test_what_was_reported_is_held_no_longer_than_to_the_end_of_the_next_step(tm
     assert all(step >= now - 1 for now, steps in enumerate(found, 1) for step in steps)
 
 
+def test_what_was_reported_is_held_no_longer_than_until_the_next_step_is_told():
+    held, found = [], []
+
+    class Look(Callback):
+        def on_train_step_end(self, run_context):
+            found.append([array() is not None for array in held])
+
+    with Loop(train_dataset=range(4), callbacks=Look()) as loop:
+        for _ in loop.steps():
+            array = np.zeros(3)
+            loop.report(values=array, loss=array)
+            held.append(weakref.ref(array))
+            del array
+    assert found == [[False] * before + [True] for before in range(4)]
+
+
 @pytest.mark.parametrize("closed", [3, 5], ids=["meanwhile", "afterwards"])
 def test_a_training_whose_end_nobody_told_is_complete_where_another_begins_with_its_callbacks(tmp_path, closed, caplog):
     collector = asleep(tmp_path, histogram_regular=None)
