@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from summarykit.clock import Process
-from summarykit.collectors import git, secrets
+from summarykit.collectors import git
+from summarykit.kinds import secrets
 from summarykit.training.triggers import NEVER, Place, Trigger
 
 

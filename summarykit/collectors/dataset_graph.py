@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from summarykit.collectors import secrets
 from summarykit.collectors.part import Part, Sink
 from summarykit.kinds.data_pipeline import pipeline
 from summarykit.training.context import CallbackParams
@@ -17,4 +16,4 @@ class DatasetGraph(Part):
         """Describe the training's data set, if it is known."""
         dataset = params.get("train_dataset")
         if dataset is not None:
-            sink.add("dataset_graph", "train_dataset", secrets.settings(pipeline(dataset)))
+            sink.add("dataset_graph", "train_dataset", pipeline(dataset))

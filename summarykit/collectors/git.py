@@ -1,30 +1,24 @@
-"""Which commit was run, and what differed from it. The repository is read, never touched."""
+"""Which commit was run, and what differed from it. The repository is read, never touched, and nothing that it configures is run."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import threading
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from summarykit.collectors import secrets
+from summarykit.collectors.git_command import MOST_BYTES, Answer, ask
+from summarykit.kinds import secrets
 
-MOST_BYTES = 200_000
-"""Bytes of a diff that are kept."""
-
-SECONDS = 10.0
-"""A git command that takes longer is ended."""
-
-# Locks and the index are left alone; no monitor, pager, diff driver or converter that somebody configured is run.
-_COMMAND = (
-    "git", "--no-optional-locks", "--no-pager",
-    "-c", "core.fsmonitor=false", "-c", "diff.autoRefreshIndex=false", "-c", "core.quotePath=false",
+_HEAD = ("rev-parse", "--is-inside-work-tree", "HEAD", "--symbolic-full-name", "HEAD")
+_STATUS = (
+    "status", "--porcelain=v2", "-z", "--untracked-files=no", "--ignore-submodules=dirty", "--no-ahead-behind", "--no-renames", "--",
 )  # fmt: skip
-_STATUS = ("status", "--porcelain=v2", "--branch", "--untracked-files=no", "--ignore-submodules=dirty")
-_DIFF = ("diff", "HEAD", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
-_OTHERS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_EXTERNAL_DIFF")    # set where a hook of some repository began all this
+_DIFF = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "--submodule=short")
+_FILTERS = ("config", "-z", "--name-only", "--get-regexp", r"^filter\.")
+_NO_FILTER = 1    # what that returns where there is none
+_WRITTEN = ".M"    # the same in the index, not on disk
+_PLAIN = re.compile(r"[\w-]+", re.ASCII)    # a name that can be written in a pathspec and after -c
 
 
 def version(directories: Iterable[Path]) -> dict[str, Any]:
@@ -34,60 +28,55 @@ def version(directories: Iterable[Path]) -> dict[str, Any]:
         directories: where to look for a repository; the first that lies in one counts.
 
     Returns:
-        ``commit`` (40 or 64 hexadecimal digits), ``branch``, ``dirty`` and, where it is, ``diff`` of tracked files against the commit, cut
-        at ``MOST_BYTES`` (then ``diff_cut`` is True). ``commit`` alone, None, where there is no repository, no commit or no git.
+        ``commit`` (40 or 64 hexadecimal digits) and ``branch``; ``dirty``, where git could tell; where it is, ``diff`` of tracked files
+        against the commit, cut at ``git_command.MOST_BYTES`` (then ``diff_cut`` is True). ``not_compared``, where there are any, are files
+        that were written since git last looked, and that only a filter of the user's (``git lfs``, ``nbstripout``) could compare; they
+        do not make it dirty. ``commit`` alone, None, where there is no repository, no commit or no git.
     """
     for directory in directories:
-        status = _git(directory, _STATUS)
-        if status is not None:
-            return _told(directory, status.decode("utf-8", "replace").splitlines())
+        inside, commit, branch = (*ask(directory, *_HEAD).text.split(), "", "", "")[:3]
+        if inside == "true":
+            is_one = re.fullmatch("[0-9a-f]{40,64}", commit)
+            return {"commit": commit, "branch": _short(branch), **_differences(directory)} if is_one else {"commit": None}
     return {"commit": None}
 
 
-def _told(directory: Path, status: list[str]) -> dict[str, Any]:
-    headers = {name: rest for name, _, rest in (line[2:].partition(" ") for line in status if line.startswith("# "))}
-    commit = headers.get("branch.oid", "")
-    if not commit or commit == "(initial)":
-        return {"commit": None}
-    branch = headers.get("branch.head")
-    found = {"commit": commit, "branch": None if branch == "(detached)" else branch, "dirty": len(status) > _headers(status)}
-    return {**found, **_diff(directory)} if found["dirty"] else found
+def _short(branch: str) -> str | None:
+    return branch.removeprefix("refs/heads/") if branch.startswith("refs/heads/") else None
 
 
-def _headers(status: list[str]) -> int:
-    return sum(line.startswith("# ") for line in status)
-
-
-def _diff(directory: Path) -> dict[str, Any]:
-    diff = _git(directory, _DIFF) or b""
+def _differences(directory: Path) -> dict[str, Any]:
+    filters = _filters(directory)
+    if filters is None:
+        return {}
+    off = [part for name in filters for key in ("clean", "smudge", "process", "required") for part in ("-c", f"filter.{name}.{key}=")]
+    behind = [f":(top,attr:filter={name})" for name in filters]
+    others = [":(top)", *(f":(top,exclude,attr:filter={name})" for name in filters)]
+    plain = ask(directory, *_STATUS, *others, options=off)
+    filtered = ask(directory, *_STATUS, *behind, options=off) if behind else Answer(b"", 0)
+    if not plain.ok or not filtered.ok:
+        return {}
+    changes = _changes(filtered.text)
+    untold = [path for change, path in changes if change == _WRITTEN]
+    found = {"dirty": bool(plain.printed) or len(untold) < len(changes), **({"not_compared": untold} if untold else {})}
+    if not found["dirty"]:
+        return found
+    diff = ask(directory, *_DIFF, "HEAD", "--", *others, options=off).printed
+    if changes:
+        diff += ask(directory, *_DIFF, "--cached", "HEAD", "--", *behind, options=off).printed
     text = diff[:MOST_BYTES].decode("utf-8", "replace")
-    return {"diff": secrets.without_secrets(text), "diff_cut": len(diff) > MOST_BYTES}
+    return {**found, "diff": secrets.without_secrets(text), "diff_cut": len(diff) > MOST_BYTES}
 
 
-def _git(directory: Path, arguments: Iterable[str]) -> bytes | None:
-    """What a command prints, at most a byte more than is kept; None where it fails."""
-    environment = {name: value for name, value in os.environ.items() if name not in _OTHERS}
-    environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    try:
-        git = subprocess.Popen(
-            (*_COMMAND, *arguments), cwd=directory, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
-    except OSError:    # there is no git, or no such directory
-        return None
-    return _read(git)
+def _filters(directory: Path) -> Sequence[str] | None:
+    """Those that are configured; None where that cannot be told for sure."""
+    listed = ask(directory, *_FILTERS)
+    names = {key.partition(".")[2].rpartition(".")[0] for key in listed.text.split("\0") if key}
+    sure = listed.code in (0, _NO_FILTER) and not listed.cut and all(map(_PLAIN.fullmatch, names))
+    return sorted(names) if sure else None
 
 
-def _read(git: subprocess.Popen[bytes]) -> bytes | None:
-    timer = threading.Timer(SECONDS, git.kill)
-    timer.daemon = True
-    timer.start()
-    with git:
-        assert git.stdout is not None
-        printed = git.stdout.read(MOST_BYTES + 1)
-        cut = len(printed) > MOST_BYTES
-        if cut:
-            git.kill()
-        code = git.wait()
-        timer.cancel()
-    return printed if cut or code == 0 else None
+def _changes(status: str) -> list[tuple[str, str]]:
+    """How each file differs, in the index and on disk, and its path from the root of the repository."""
+    lines = [line.split(" ", 8) for line in status.split("\0")[:-1]]    # the last is empty, or was cut
+    return [(fields[1], fields[-1]) for fields in lines]

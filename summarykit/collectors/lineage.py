@@ -8,10 +8,11 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from summarykit.collectors import lineage_facts, secrets
+from summarykit.collectors import lineage_facts
 from summarykit.collectors.code_version import Survey
 from summarykit.collectors.part import Part, Sink
 from summarykit.collectors.reported import flatten
+from summarykit.kinds import secrets
 from summarykit.training.context import CallbackParams, Status
 from summarykit.training.outcome import Outcome
 from summarykit.training.triggers import first

@@ -7,9 +7,9 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from summarykit.collectors import secrets
 from summarykit.collectors.learning_rate import rates
 from summarykit.collectors.network import named_parameters
+from summarykit.kinds import secrets
 from summarykit.ranks import detect
 from summarykit.training.context import CallbackParams
 

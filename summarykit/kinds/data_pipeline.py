@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from summarykit.kinds import secrets
+
 _DEEPEST = 20    # stages, one within the other
 _MOST = 24    # parameters of one stage
 _LONGEST = 200    # characters of a text
@@ -18,7 +20,6 @@ _INNER = ("dataset", "base_dataloader", "dataloader", "loader", "iterable", "sou
 _TRANSFORMS = ("transform", "transforms", "target_transform")
 _LOADER = ("batch_size", "drop_last", "num_workers", "prefetch_factor", "persistent_workers", "pin_memory", "timeout")
 _OWN = ("op_type", "operations", "sampler", "children")    # what a stage says of itself
-_SECRETS = ("token", "password", "secret", "credential", "key")
 
 Stage = dict[str, Any]
 
@@ -26,10 +27,11 @@ Stage = dict[str, Any]
 def pipeline(dataset: Any) -> Stage:
     """Describe what gives the batches: a PyTorch ``DataLoader`` and its relatives, a data set of MindSpore, any iterable.
 
-    Nothing is drawn from it, and nothing of it changes. Of objects that wrap others, those are looked for under the usual names.
+    Nothing is drawn from it, and nothing of it changes. Of objects that wrap others, those are looked for under the usual names. Of what
+    looks like a secret only the name is told.
     """
     serialised = _of_mindspore(dataset)
-    return _stage(dataset, 0) if serialised is None else serialised
+    return secrets.settings(_stage(dataset, 0) if serialised is None else serialised)
 
 
 def _of_mindspore(dataset: Any) -> Stage | None:
@@ -74,10 +76,10 @@ def _length(found: Any) -> Stage:
 
 
 def _told(found: Any) -> Stage:
-    """Public attributes that are numbers, texts or bools; nothing whose name hints at a secret."""
+    """Public attributes that are numbers, texts or bools."""
     attributes = getattr(found, "__dict__", {})
     plain = [(name, value) for name, value in attributes.items() if _is_plain(value) and not name.startswith("_") and name not in _OWN]
-    return dict([(name, value) for name, value in plain if not any(part in name for part in _SECRETS)][:_MOST])
+    return dict(plain[:_MOST])
 
 
 def _is_plain(value: Any) -> bool:

@@ -3,49 +3,53 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from summarykit.kinds.flatten import members_of
+from summarykit.kinds.secret_names import is_secret
 
 HIDDEN = "***"
 
 _DEEPEST = 100    # levels of nested settings (a stage of a data pipeline has two): of what is deeper, or holds itself, nothing is told
-_NAME = re.compile(
-    r"(?i)(?:pass(?:words?|wd|phrase)|(?:^|[^a-z0-9])(?:token|pass|pwd|secrets?|credentials?|api[-_]?keys?|access[-_]?key(?:[-_]?id)?"
-    r"|secret[-_]?key|private[-_]?key|auth(?:orization|[-_]?key)?|bearer|cookies?))$"
-)
-_NO_SECRET = re.compile(    # of models, and of how they are run
-    r"(?i)(?:pad|eos|bos|eot|unk|unknown|mask|sep|cls|class|image|audio|video|prefix|suffix|special|stop|start|end|new|num|max|min|per|forward"
-    r"|backward)[-_](?:token|pass)$"
-)
-_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")    # authToken is auth_Token, and HFToken HF_Token
 
 # Each begins where a word does and looks a bounded way ahead: a line may be megabytes of base64, and no thread runs meanwhile.
 _IN_URL = re.compile(r"(?P<scheme>(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,30}://)[^/@\s]{1,500}@")
 _SIGNED = re.compile(r"(?i)(?P<name>[?&](?:[\w-]{0,30}signature|sig)=)[^\s&#\"']+")    # an address that is itself the permission
-_IN_QUERY = re.compile(r"(?P<name>[?&][A-Za-z_][\w.-]{0,99})(?P<sign>=)[^\s&#\"']+")
 _KNOWN = re.compile(
     r"\b(?:hf_[A-Za-z0-9]{20,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|AKIA[A-Z0-9]{16}"
     r"|xox[abprs]-[\w-]{10,}|(?<!-)eyJ[\w-]{10,2000}\.[\w-]{10,5000}\.[\w-]{10,})"
 )
-_HEADER = re.compile(r"(?i)(?P<name>\bauthorization[\"']?\s{0,9}[:=]\s{0,9}[\"']?)(?:bearer|basic|token)\s{1,9}[^\s\"']+")
-_LITERAL = re.compile(
-    r"""(?P<name>(?<![\w.-])[A-Za-z_][\w.-]{0,99})(?P<sign>["']?\s{0,9}[:=]\s{0,9})(?:"(?:[^"\\\n]|\\.){1,5000}"|'(?:[^'\\\n]|\\.){1,5000}')"""
+_HEADER = re.compile(r"(?i)(?P<name>\bauthorization\\{0,7}[\"']?\s{0,9}[:=]\s{0,9}\\{0,7}[\"']?)(?:bearer|basic|token)\s{1,9}[^\s\"'\\]+")
+
+# A name with its sign, and what may follow it. Where a name is none of a secret's, what it stands for may hold such a one.
+_QUERY = re.compile(r"[?&](?P<name>[A-Za-z_][\w.-]{0,99})="), re.compile(r"[^\s&#\"']+")
+_LITERAL = (    # of code and JSON, also where that stands in a text: \"api_key\": \"x\"; os.environ["API_KEY"] = "x"; api_key: str = "x"
+    re.compile(
+        r"(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{0,99})\\{0,7}[\"']?\]?\s{0,9}(?::[\w\s.|\[\]]{0,60}=|={1,2}|:)\s{0,9}[bfruBFRU]{0,2}(?=[\"'\\])"
+    ),
+    re.compile(
+        r"(?P<quote>\\{1,7}[\"'])(?!(?P=quote))[^\n]{1,5000}?(?<!\\)(?P=quote)|\"(?:[^\"\\\n]|\\.){1,5000}\"|'(?:[^'\\\n]|\\.){1,5000}'"
+    ),
 )
-_ASSIGNED = re.compile(r"(?P<name>(?<![\w.-])[A-Za-z_][\w.-]{0,99})(?P<sign>=)[^\s,;&\"']+")
-_VARIABLE = re.compile(r"(?P<name>\b[A-Z][A-Z0-9_]{0,99})(?P<sign>=)[^\s,;&\"']+")    # of a shell
+_YAML = (    # not: a type, a variable, small numbers, nothing, and whatever holds brackets, blanks or quotes
+    re.compile(r"(?:^[+-]?|[{,\"']|\\n)[ \t]{0,99}(?:-[ \t]{1,9})?(?P<name>[A-Za-z_][\w.-]{0,99})[ \t]{0,9}:[ \t]{1,9}"),
+    re.compile(
+        r"(?!(?:str|string|int|bool|float|bytes|object|null|none|true|false|\d{0,3}(?:\.\d{1,99})?|(?:[A-Za-z_]\w{0,99}\.){0,9}"
+        r"(?:[A-Z][A-Za-z]{0,99}|ndarray)|\$\w{1,99}|\$\{.{1,99}\})(?![^\s,}]))"
+        r"[^\s,{}\[\]()<>|&*!%@`\"'#](?:(?!\\n)[^\s,{}\[\]()\"'])*(?=\\n|\s*(?:[,}\"']|$)|\s+#)"
+    ),
+)
+_ARGUMENT = re.compile(r"(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{0,99})="), re.compile(r"[^\s,;&\"']+")
+_VARIABLE = re.compile(r"\b(?P<name>[A-Z][A-Z0-9_]{0,99})="), re.compile(r"[^\s,;&\"']+")    # of a shell
+_MARK = re.compile(r"[\"'\\]{0,8}(?:<[^<>]{0,99}>|\[[^\[\]]{0,99}\])[\"'\\]{0,8}")    # of a model's vocabulary, "<image>"; or "<your key>"
 
-
-def is_secret(name: str) -> bool:
-    """Whether a setting of that name is one: ``api_key``, ``--hf-token``, ``db.password`` ...; not ``max_tokens`` or ``pad_token``."""
-    words = _WORDS.sub("_", name)
-    return bool(_NAME.search(words)) and not _NO_SECRET.search(words)
+Assignment = tuple[re.Pattern[str], re.Pattern[str]]
 
 
 def without_secrets(text: str) -> str:
     """A text without passwords in addresses, keys of well-known services and what code or a shell gives to a name such as ``api_key``."""
-    return "".join(_assigned(_VARIABLE, _assigned(_LITERAL, _plain(line))) for line in text.splitlines(keepends=True))
+    return "".join(_assigned(_plain(line), _LITERAL, _YAML, _VARIABLE) for line in text.splitlines(keepends=True))
 
 
 def command(arguments: Iterable[str]) -> list[str]:
@@ -57,7 +61,7 @@ def command(arguments: Iterable[str]) -> list[str]:
         if hide and not argument.startswith("--"):
             found.append(HIDDEN)
         else:
-            found.append(f"{name}={HIDDEN}" if sign and is_secret(name) else _assigned(_ASSIGNED, without_secrets(argument)))
+            found.append(f"{name}={HIDDEN}" if sign and is_secret(name) else _assigned(without_secrets(argument), _ARGUMENT))
         hide = not sign and argument.startswith("-") and is_secret(argument)
     return found
 
@@ -74,6 +78,7 @@ def settings(values: Mapping[Any, Any], above: tuple[Any, ...] = ()) -> dict[Any
 
 def _hidden(value: Any) -> Any:
     tells_nothing = value is None or isinstance(value, (bool, float)) or (isinstance(value, (str, int)) and not value)
+    tells_nothing |= isinstance(value, str) and _MARK.fullmatch(value) is not None
     return value if tells_nothing else HIDDEN
 
 
@@ -93,8 +98,20 @@ def _plain(text: str) -> str:
     text = _KNOWN.sub(HIDDEN, _IN_URL.sub(rf"\g<scheme>{HIDDEN}@", text))
     for pattern in (_SIGNED, _HEADER):
         text = pattern.sub(rf"\g<name>{HIDDEN}", text)
-    return _assigned(_IN_QUERY, text)
+    return _assigned(text, _QUERY)
 
 
-def _assigned(pattern: re.Pattern[str], text: str) -> str:
-    return pattern.sub(lambda found: f"{found['name']}{found['sign']}{HIDDEN}" if is_secret(found["name"]) else found[0], text)
+def _assigned(text: str, *assignments: Assignment) -> str:
+    for names, values in assignments:
+        text = "".join(_parts(text, names, values))
+    return text
+
+
+def _parts(text: str, names: re.Pattern[str], values: re.Pattern[str]) -> Iterator[str]:
+    at = 0
+    for found in names.finditer(text):
+        value = values.match(text, found.end()) if found.start() >= at and is_secret(found["name"]) else None
+        if value and not _MARK.fullmatch(value[0]):
+            yield f"{text[at : found.end()]}{HIDDEN}"
+            at = value.end()
+    yield text[at:]
