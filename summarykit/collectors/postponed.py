@@ -57,10 +57,11 @@ class PostponedNorm(Later):
         """
         if self._found is None:
             torch: Any = sys.modules["torch"]
+            left = self._left    # its own: another thread may be on the same way, and be further or not so far
             with torch.no_grad():
-                while self._left.arrays:
-                    self._left = self._read(torch, *self._left)    # at once: Ctrl-C may come in between, and this be called again
-                found = np.array(float(together(torch, self._left.alone)))
+                while left.arrays:
+                    left = self._left = self._read(torch, *left)    # at once: Ctrl-C may come in between, and this be called again
+                found = np.array(float(together(torch, left.alone)))
             self.nbytes, self._found = 0, Typed(found, "float32", own=True)
         return self._found
 

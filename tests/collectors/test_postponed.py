@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 
 import numpy as np
@@ -61,6 +62,40 @@ def test_what_is_interrupted_goes_on_where_it_was(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         found.get()
     assert float(found.get().data) == float(norm(arrays))
+
+
+def test_of_two_threads_both_get_the_norm(monkeypatch):
+    """One begins, waits until the other has read all, and goes one part on before that one puts the norm together."""
+    monkeypatch.setattr(postponed, "PART", 1)
+    begun, read, stepped, done = (threading.Event() for _ in range(4))
+    arrays, each_alone = [torch.full((3,), value) for value in (1.0, 2.0, 3.0)], postponed.each_alone
+
+    class Crossed(PostponedNorm):
+        def __setattr__(self, name, value):
+            super().__setattr__(name, value)
+            if name == "_left" and threading.current_thread() is slow:
+                stepped.set()
+                assert done.wait(60)
+            elif name == "_left" and not value.arrays:
+                read.set()
+                assert stepped.wait(60)
+
+    def in_turn(torch, part):
+        if threading.current_thread() is slow:
+            begun.set()
+            assert read.wait(60)
+        return each_alone(torch, part)
+
+    got = []
+    slow = threading.Thread(target=lambda: got.append(float(found.get().data)))
+    found = Crossed(arrays, 36, pytest.fail)
+    monkeypatch.setattr(postponed, "each_alone", in_turn)
+    slow.start()
+    assert begun.wait(60)
+    got.append(float(found.get().data))
+    done.set()
+    slow.join(60)
+    assert got == [float(norm(arrays))] * 2
 
 
 def test_arrays_that_changed_are_refused():
