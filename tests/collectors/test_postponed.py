@@ -65,25 +65,29 @@ def test_what_is_interrupted_goes_on_where_it_was(monkeypatch):
 
 
 def test_of_two_threads_both_get_the_norm(monkeypatch):
-    """One begins, waits until the other has read all, and goes one part on before that one puts the norm together."""
+    """One begins, waits until the other has read all, and notes what it has left itself before that one puts the norm together."""
     monkeypatch.setattr(postponed, "PART", 1)
-    begun, read, stepped, done = (threading.Event() for _ in range(4))
+    begun, through, noted, done = (threading.Event() for _ in range(4))
     arrays, each_alone = [torch.full((3,), value) for value in (1.0, 2.0, 3.0)], postponed.each_alone
 
     class Crossed(PostponedNorm):
+        def __getattribute__(self, name):
+            value = super().__getattribute__(name)
+            if name == "_left" and not value.arrays:
+                through.set()
+                assert noted.wait(60)
+            return value
+
         def __setattr__(self, name, value):
             super().__setattr__(name, value)
-            if name == "_left" and threading.current_thread() is slow:
-                stepped.set()
+            if threading.current_thread() is slow:
+                noted.set()
                 assert done.wait(60)
-            elif name == "_left" and not value.arrays:
-                read.set()
-                assert stepped.wait(60)
 
     def in_turn(torch, part):
         if threading.current_thread() is slow:
             begun.set()
-            assert read.wait(60)
+            assert through.wait(60)
         return each_alone(torch, part)
 
     got = []
@@ -93,7 +97,8 @@ def test_of_two_threads_both_get_the_norm(monkeypatch):
     slow.start()
     assert begun.wait(60)
     got.append(float(found.get().data))
-    done.set()
+    for each in (through, done):
+        each.set()
     slow.join(60)
     assert got == [float(norm(arrays))] * 2
 
