@@ -88,9 +88,6 @@ class Desk:
         """From now on the calling thread writes, beginning with what is there: the interpreter is ending."""
         self.direct = self.buffer.eager = True
         TRANSFERS.settle(PATIENCE)
-        self.works.work_here()
-        for request in list(self._requests):
-            request.ticket = None    # what it waited for is done, or given up, here
         self.turns.take_all()
         self.works.output.maker.wait_for_tails()
 
@@ -112,6 +109,9 @@ class Desk:
         if FENCE.waiting:
             FENCE.begin()
         requests = list(self._requests)
+        if self.direct and self.works.work_here():
+            for request in requests:
+                request.ticket = None    # what it waited for is done, or given up, here
         for request in requests:
             if request.position is None:
                 request.position = self.buffer.end()

@@ -56,10 +56,10 @@ class RecordFile:
             OSError: it cannot be made.
         """
         self.path = path
-        self.fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644)
         self.size = 0
         self.written = 0
         self._pending: deque[_Pending] = deque()
+        self.fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644)    # at last
 
     @property
     def waiting(self) -> int:

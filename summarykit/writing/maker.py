@@ -17,7 +17,7 @@ from summarykit.formats.names import Stem, next_stamp, parse
 from summarykit.formats.origin import Origin
 from summarykit.writing.file import RecordFile
 from summarykit.writing.options import WriterOptions
-from summarykit.writing.resumption import alone
+from summarykit.writing.resumption import Resumption, alone
 from summarykit.writing.tails import cut_torn_tails
 
 TAIL_SECS = 2.0
@@ -52,39 +52,45 @@ class FileMaker:
         Raises:
             OSError: they cannot be made.
         """
-        files = self._make() if self._segment or self._options.resume is None else self._begin()
-        self._segment += 1
-        return files
+        segment, files = self._segment, list[RecordFile]()
+        try:
+            if segment or self._options.resume is None:
+                self._make(files)
+            else:
+                self._begin(files, self._options.resume)
+            self._segment = segment + 1
+            return files
+        except BaseException:    # also what is no storage error, such as a MemoryError or Ctrl-C: it is tried again
+            self._segment = segment
+            _remove(files)
+            raise
 
     def wait_for_tails(self) -> None:
         """Let torn tails of earlier runs be cut to the last, for a while: what is left uncut hides this run from the viewers."""
         if self._tails is not None:
             self._tails.join(TAIL_SECS)
 
-    def _begin(self) -> list[RecordFile]:
+    def _begin(self, files: list[RecordFile], resume: Resumption) -> None:
         """The first files of a run that is continued; until they tell what they are, others wait."""
-        with alone(self._options.directory):
-            files = self._make()
+        self._names_there()    # from now on there is a directory
+        with alone(self._options.directory, resume.name):
+            self._make(files)
             with suppress(OSError):    # what cannot be written now stays in hand
                 for file in files:
                     file.push()
-        return files
 
-    def _make(self) -> list[RecordFile]:
-        wall_time, files = time.time(), list[RecordFile]()
+    def _make(self, files: list[RecordFile]) -> None:
+        wall_time = time.time()
         while not files:
             names = self._names_there()
             stem = Stem(next_stamp(wall_time, names), self._options.rank, self._process.host, self._process.pid, self._counter)
-            files = self._create(stem)
-            if not files:
-                self._counter = next(_counter)    # where the stamp can rise no more, this makes the next name another one
+            self._create(stem, files)
         if not self._segment and self._options.resume is not None:
             self._begins = self._options.resume.begins(self._options.directory, names)
         for file, layout in zip(files, self._formats, strict=True):
             file.add(chunk([[framing.frame(payload)] for payload in layout.opening(self.origin(), wall_time)]))
         if not self._segment and any(map(parse, names)):
             self._cut_torn_tails(names)
-        return files
 
     def _names_there(self) -> list[str]:
         """What is in the directory; made anew where somebody has removed it."""
@@ -95,21 +101,15 @@ class FileMaker:
             os.makedirs(directory, exist_ok=True)
             return []
 
-    def _create(self, stem: Stem) -> list[RecordFile]:
-        """The files of one stem, or none where another process was quicker."""
-        made: list[RecordFile] = []
+    def _create(self, stem: Stem, files: list[RecordFile]) -> None:
+        """Make the files of one stem, or none where another process was quicker."""
         try:
             for layout in self._formats:
                 name = layout.file_name(self._options.prefix, stem, self._options.suffix)
-                made += [RecordFile(os.path.join(self._options.directory, name))]
-        except OSError as error:
-            for file in made:
-                file.close()
-                os.unlink(file.path)
-            if not isinstance(error, FileExistsError):
-                raise
-            return []
-        return made
+                files.append(RecordFile(os.path.join(self._options.directory, name)))
+        except FileExistsError:
+            _remove(files)
+            self._counter = next(_counter)    # where the stamp can rise no more, this makes the next name another one
 
     def _cut_torn_tails(self, names: list[str]) -> None:
         """Beside the pump; at the end of the process, where no thread can be started any more, in it."""
@@ -120,3 +120,12 @@ class FileMaker:
             cut_torn_tails(self._options.directory, names)
         else:
             self._tails = cutting
+
+
+def _remove(files: list[RecordFile]) -> None:
+    """Take back what was made for nothing."""
+    while files:
+        file = files.pop()
+        file.close()
+        with suppress(OSError):    # gone already, perhaps with the whole directory
+            os.unlink(file.path)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 
 from summarykit.formats import names, origin
 
@@ -45,33 +46,34 @@ def _resumption(path: str) -> str:
 
 
 @contextmanager
-def alone(directory: str) -> Iterator[None]:
-    """Within this context nobody else looks who has begun there. Where the file system has no locks, nothing is held."""
-    descriptor = _locked(directory)
+def alone(directory: str, name: str) -> Iterator[None]:
+    """Within this context nobody else looks who has begun there: by a lock of the directory, or, where the file system has none, by a file.
+
+    Args:
+        directory: it is there.
+        name: of the resumption.
+    """
+    latest = time.monotonic() + ALONE_SECS
+    let_go = _locked(directory, latest) or _claimed(os.path.join(directory, f".{name}"), latest)
     try:
         yield
     finally:
-        if descriptor is not None:
-            _unlock(descriptor)
+        let_go()
 
 
-def _locked(directory: str) -> int | None:
-    if not os.path.isdir(directory):
-        return None
+def _locked(directory: str, latest: float) -> Callable[[], None] | None:
+    """Lock it; None where there are no locks."""
     try:
         import fcntl
     except ImportError:    # Windows
         return None
-    descriptor, end = os.open(directory, os.O_RDONLY), time.monotonic() + ALONE_SECS
-    while time.monotonic() < end:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            break
-        except BlockingIOError:
-            time.sleep(0.002)
-        except OSError:    # no locks here
-            break
-    return descriptor
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        _try_until(latest, BlockingIOError, partial(fcntl.flock, descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB))
+    except OSError:
+        os.close(descriptor)
+        return None
+    return partial(_unlock, descriptor)
 
 
 def _unlock(descriptor: int) -> None:
@@ -80,3 +82,29 @@ def _unlock(descriptor: int) -> None:
     with suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_UN)    # a child that was forked meanwhile has a copy of the descriptor
     os.close(descriptor)
+
+
+def _claimed(path: str, latest: float) -> Callable[[], None]:
+    """Make a file that only one can make. Who waited in vain takes that of the other away in the end, which may have died with it."""
+    with suppress(OSError):    # nothing can be made there: then no file of values either
+        _try_until(latest, FileExistsError, lambda: os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)))
+    return partial(_disclaim, path)
+
+
+def _disclaim(path: str) -> None:
+    with suppress(OSError):
+        os.unlink(path)
+
+
+def _try_until(latest: float, held: type[OSError], take: Callable[[], object]) -> None:
+    """Try to take what somebody else may hold, until it is too late."""
+    while not _taken(held, take) and time.monotonic() < latest:
+        time.sleep(0.002)
+
+
+def _taken(held: type[OSError], take: Callable[[], object]) -> bool:
+    try:
+        take()
+    except held:
+        return False
+    return True

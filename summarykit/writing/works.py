@@ -106,16 +106,19 @@ class Works:
         self.output.sync()
         return self.flushed()
 
-    def work_here(self) -> None:
-        """From now on do everything in the calling thread: no worker and no thread is waited for.
+    def work_here(self) -> bool:
+        """From now on do everything in the calling thread: no worker and no thread is waited for. False where it is so already.
 
         It is as if the process were killed: what workers have of it they write when it is gone.
         """
+        if isinstance(self.executor, InlineExecutor):
+            return False
         left, executor, self.executor = self.in_work(), self.executor, InlineExecutor()
         if left:
             self._stats.drop("the process ended before it was worked on", left)
         else:
             executor.close()
+        return True
 
     def close(self) -> list[Sync]:
         """Close the files; what brings them to the disk is given back."""

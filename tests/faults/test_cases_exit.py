@@ -272,3 +272,35 @@ fill(hanging); time.sleep(0.3); fill(good)
 """
     run_script(RECORD + code, tmp_path).expect_success()
     assert len(events.both(tmp_path / "good")) == 500
+
+
+@pytest.mark.parametrize("num_process", [0, 1])
+def test_a_value_that_is_worked_on_while_the_process_ends_is_counted_once(num_process, run_script, tmp_path):
+    """The pump is at it in the midst of a turn, and done with it only behind our exit handler."""
+    code = """
+import atexit
+def late():
+    gate.set()
+    pump.join(60)
+    record.add_value("scalar", "late", 2.0); assert record.record(2)
+    record.close()
+    stats = record.stats()
+    told = stats["recorded"], stats["written"], stats["waiting"], sum(stats["dropped"].values())
+    print(*told)
+atexit.register(late)
+""" + RECORD + """
+from summarykit.kinds.histogram import HISTOGRAM
+from summarykit.writing import lifecycle
+lifecycle.EXIT_SECS = 2.0
+gate, reduce = threading.Event(), type(HISTOGRAM).reduce
+def hang_and_reduce(self, snapshot):
+    gate.wait()
+    return reduce(self, snapshot)
+type(HISTOGRAM).reduce = hang_and_reduce
+record = SummaryRecord(sys.argv[1], num_process=int(sys.argv[2]))
+record.add_value("histogram", "h", [1.0]); record.record(1)
+pump = next(each for each in threading.enumerate() if each.name == "summarykit-pump")
+"""
+    done = run_script(code, tmp_path, num_process).expect_success()
+    assert done.stdout == "2 2 0 0\n"
+    assert events.both(tmp_path, "late") == [(2, 2.0)]

@@ -140,13 +140,13 @@ def test_a_name_that_somebody_else_has_taken(tmp_path, monkeypatch):
     """Two machines with one host name and equal numbers: the file of the other is never written to."""
     taken = []
 
-    def create(self, stem):
+    def create(self, stem, files):
         if not taken:
             for layout in self._formats[1:]:
                 path = tmp_path / layout.file_name(self._options.prefix, stem, self._options.suffix)
                 path.write_bytes(b"")
                 taken.append(path)
-        return real(self, stem)
+        real(self, stem, files)
 
     real = FileMaker._create
     monkeypatch.setattr(FileMaker, "_create", create)
