@@ -39,6 +39,18 @@ class Unreadable(Net):
         return super().forward(images if float(images.sum()) > 0 else -images)
 
 
+class Stochastic(Net):
+    """Draws numbers that no input shapes, and counts in a buffer."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, images):
+        self.calls += 1
+        return super().forward(images + torch.randn(()) * self.calls)
+
+
 @pytest.fixture
 def told(monkeypatch, caplog):
     monkeypatch.setattr(torch_module, "NOTICES", Notices())
@@ -64,7 +76,7 @@ def train(kind, directory=None, **specified):
     return {**model.state_dict(), "random": torch.rand(3)}
 
 
-@pytest.mark.parametrize("kind", [Net, Branching, Unreadable])
+@pytest.mark.parametrize("kind", [Net, Branching, Unreadable, Stochastic])
 def test_the_training_is_the_same_bit_for_bit(tmp_path, kind):
     with_it, without = train(kind, tmp_path), train(kind)
     assert all(torch.equal(with_it[name], without[name]) for name in without)

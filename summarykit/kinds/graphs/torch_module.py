@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import inspect
-import logging
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from summarykit.errors import RefusedValueError
-from summarykit.kinds.graphs import torch_apart
 from summarykit.kinds.graphs.source import Guess, short
+from summarykit.kinds.graphs.torch_kept import kept, same_randomness
+from summarykit.kinds.graphs.torch_quiet import quiet
 from summarykit.kinds.graphs.torch_reading import Reading, class_of, parameter, scope_of, settings_of
 from summarykit.lazy import loaded
 from summarykit.notices import Notices, logger
@@ -42,9 +42,9 @@ class TorchSource:
     Scopes are the names of its modules; what a module of ``torch.nn`` computes is one node. A model whose code depends on values of its
     input is read by ``torch.export``, which needs an example of it: a tensor, a tuple of all arguments, or a mapping of them by name. A
     module within it that is a graph of its own (a part that a pass has fused, or a backend has taken over) is shown as a scope; so are
-    devices, where parts of the model lie on another one than most. Parameters, buffers, modes and random states stay as they are;
-    so do numbers that its code counts up, as a rule: copies of its modules are called. (A list that it appends to, or a global variable,
-    sees the one or two calls of tracing.)
+    devices, where parts of the model lie on another one than most. Parameters, buffers, modes and random states stay as they are, and
+    so does all that its code keeps in the modules; hooks are not called. (An object of another kind, or a global variable, sees the one or
+    two calls of tracing.)
     """
 
     def owns(self, value: Any) -> bool:
@@ -57,10 +57,8 @@ class TorchSource:
         name, arguments, reasons = class_of(model), _arguments(model, example_input), list[str]()
         if _without_forward(model):
             return Graph(tuple(_modules(model)), name)
-        for trace in (_traced, _exported):
-            nodes = _attempt(trace, model, arguments, reasons)
-            if nodes:
-                return Graph(tuple(nodes), name)
+        if nodes := _attempt(_traced, model, arguments, reasons) or _attempt(_exported, model, arguments, reasons):
+            return Graph(tuple(nodes), name)
         advice = " (example_input= may help)" if arguments is None else ""
         message = "%s cannot be traced%s; its modules are shown without what flows between them: %s"
         NOTICES.once(("trace", name), message, name, advice, "; ".join(reasons))
@@ -69,7 +67,8 @@ class TorchSource:
 
 def _attempt(trace: Trace, model: Any, arguments: Arguments | None, reasons: list[str]) -> list[Node]:
     try:
-        return trace(model, arguments)
+        with kept(model), same_randomness(model):
+            return trace(model, arguments)
     except Exception as error:  # noqa: BLE001 - tracing runs the user's code with what is no tensor
         reasons.append(f"{type(error).__name__}: {_first_line(error)}")
         return []
@@ -119,7 +118,8 @@ def _tensor(value: Any) -> Any:
 
 
 def _traced(model: Any, arguments: Arguments | None) -> list[Node]:
-    found = model if isinstance(model, _torch().fx.GraphModule) else torch_apart.traced(model)
+    fx = _torch().fx
+    found = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
     if arguments is not None:
         found = _with_types(found, arguments)
     return list(Reading(found, {}, main_device(model)).nodes())
@@ -147,7 +147,7 @@ def _with_types(found: Any, arguments: Arguments) -> Any:
         mode = fake.FakeTensorMode()
         with fake.FakeCopyMode(mode):
             weightless = copy.deepcopy(found)
-        with mode, _silent():
+        with mode, quiet():
             values = _in_order(found, arguments)
             _remembering()(weightless).run(*(mode.from_tensor(each) if hasattr(each, "dtype") else each for each in values))
     except Exception as error:  # noqa: BLE001 - an example that does not fit, or an operation without a meta kernel
@@ -155,17 +155,6 @@ def _with_types(found: Any, arguments: Arguments) -> Any:
         logger.info(*about) if arguments.guessed else NOTICES.once("shapes", *about)
         return found
     return weightless
-
-
-@contextmanager
-def _silent() -> Iterator[None]:
-    """PyTorch logs a stack of calls for an example that does not fit."""
-    log = logging.getLogger("torch._subclasses.fake_tensor")
-    before, log.disabled = log.disabled, True
-    try:
-        yield
-    finally:
-        log.disabled = before
 
 
 def _first_line(error: Exception) -> str:
@@ -190,7 +179,8 @@ def _remembering() -> Any:
 def _exported(model: Any, arguments: Arguments | None) -> list[Node]:
     if arguments is None:
         raise RefusedValueError("no example_input")
-    with _torch().no_grad():
+    importlib.import_module("torch.export._trace")    # before the block, which makes it quiet
+    with quiet(), _torch().no_grad():
         found = _torch().export.export(model, arguments.by_place, arguments.by_name)
     signature = found.graph_signature
     lifted = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
