@@ -8,6 +8,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import summarykit.formats.mindspore.event  # each run of a collector needs these: no value should wait while the pump imports them
+import summarykit.formats.mindspore.lineage
+import summarykit.formats.tensorboard.event
+import summarykit.writing.delivery  # noqa: F401
 from summarykit.collectors.collection import Collection
 from summarykit.collectors.part import Part
 from summarykit.collectors.parts import PARTS

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
+from itertools import accumulate, islice, takewhile
 from typing import NamedTuple
 
 import numpy as np
 
 from summarykit.formats.chunk import Chunk
+
+JOINED_BYTES, MOST_JOINED = 2**16, 64
+"""So many bytes, of so many chunks, are written in one call. At each the thread lets go of Python's lock, and beside a busy loop it waits
+until it has that again."""
 
 PENDING_BYTES = 4 * 2**20
 """Bytes kept for a disk that is full; what comes beyond is dropped."""
@@ -41,6 +48,11 @@ class _Pending(NamedTuple):
     parcel: Parcel | None
     start: int
 
+    @property
+    def end(self) -> int:
+        """Where it ends there."""
+        return self.start + self.chunk.nbytes
+
 
 class RecordFile:
     """An append-only file that this process alone writes.
@@ -59,7 +71,9 @@ class RecordFile:
         self.size = 0
         self.written = 0
         self._pending: deque[_Pending] = deque()
-        self.fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644)    # at last
+        self._unsure = False    # whether all that was written is counted: an interrupt may have come between the two
+        self.fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644)
+        self._identity = os.fstat(self.fd)
 
     @property
     def waiting(self) -> int:
@@ -69,7 +83,7 @@ class RecordFile:
     def vanished(self) -> bool:
         """Whether the file was deleted (on a file server: by another machine), or its descriptor closed by somebody else."""
         try:
-            return os.fstat(self.fd).st_nlink == 0
+            return self._status().st_nlink == 0
         except OSError:
             return True
 
@@ -86,23 +100,45 @@ class RecordFile:
             OSError: the system refused; the rest stays in hand.
         """
         while self._pending:
-            pending = self._pending[0]
-            self._write(pending)
-            self._pending.popleft()
-            if pending.parcel:
-                pending.parcel.settle(pending.parcel.values)
+            sizes = accumulate([each.chunk.nbytes for each in islice(self._pending, MOST_JOINED)])
+            together = list(islice(self._pending, max(1, len([*takewhile(JOINED_BYTES.__ge__, sizes)]))))
+            try:
+                self._write(together)
+            finally:
+                self._settle_written()
 
-    def _write(self, pending: _Pending) -> None:
-        offset = pending.start
-        self.written = max(self.written, os.fstat(self.fd).st_size)    # an interrupt may have come between a write and its count
-        for buffer in pending.chunk.data:
+    def _write(self, together: list[_Pending]) -> None:
+        self._count()
+        self._unsure = True
+        offset, buffers = together[0].start, [buffer for each in together for buffer in each.chunk.data]
+        for buffer in buffers if len(together) == 1 else [b"".join(buffers)]:
             view = memoryview(buffer).cast("B")
             while self.written < offset + len(view):
                 self.written += os.write(self.fd, view[self.written - offset :])
             offset += len(view)
+        self._unsure = False
+
+    def _count(self) -> None:
+        if self._unsure:
+            self.written = max(self.written, self._status().st_size)
+
+    def _status(self) -> os.stat_result:
+        """How the file is; an error where the descriptor is another one's: the program closed all that it had, and opened its own."""
+        found = os.fstat(self.fd)
+        if not os.path.samestat(found, self._identity):
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF), self.path)
+        return found
+
+    def _settle_written(self) -> None:
+        while self._pending and self._pending[0].end <= self.written:
+            parcel = self._pending.popleft().parcel
+            if parcel:
+                parcel.settle(parcel.values)
 
     def give_up(self, reason: str) -> None:
         """Settle what is lost, and cut the file behind its last whole record."""
+        with suppress(OSError):    # where it cannot be asked it cannot be cut either
+            self._count()
         keep = self.written
         while self._pending:
             pending = self._pending.popleft()
@@ -120,5 +156,10 @@ class RecordFile:
         os.fsync(self.fd)
 
     def close(self) -> None:
-        """Close the descriptor."""
+        """Close the descriptor.
+
+        Raises:
+            OSError: somebody else did; or a file server tells only now what it could not keep.
+        """
+        self._status()
         os.close(self.fd)

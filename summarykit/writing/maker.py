@@ -38,6 +38,7 @@ class FileMaker:
         self._counter = next(_counter)
         self._segment = 0
         self._begins = False    # of those who continue a run together the first
+        self._earlier: list[str] = []    # files that were there before, and may have torn tails
         self._tails: threading.Thread | None = None
 
     def origin(self) -> Origin:
@@ -65,6 +66,22 @@ class FileMaker:
             _remove(files)
             raise
 
+    def cut_torn_tails(self) -> None:
+        """Mend what earlier runs left, once, and only when the first values are written: to start a thread may take long.
+
+        It is done beside the pump; at the end of the process, where no thread can be started any more, in it.
+        """
+        names, self._earlier = self._earlier, []
+        if not names:
+            return
+        cutting = threading.Thread(target=cut_torn_tails, args=(self._options.directory, names), name="summarykit-tails", daemon=True)
+        try:
+            cutting.start()
+        except RuntimeError:
+            cut_torn_tails(self._options.directory, names)
+        else:
+            self._tails = cutting
+
     def wait_for_tails(self) -> None:
         """Let torn tails of earlier runs be cut to the last, for a while: what is left uncut hides this run from the viewers."""
         if self._tails is not None:
@@ -89,8 +106,8 @@ class FileMaker:
             self._begins = self._options.resume.begins(self._options.directory, names)
         for file, layout in zip(files, self._formats, strict=True):
             file.add(chunk([[framing.frame(payload)] for payload in layout.opening(self.origin(), wall_time)]))
-        if not self._segment and any(map(parse, names)):
-            self._cut_torn_tails(names)
+        if not self._segment:
+            self._earlier = names if any(map(parse, names)) else []
 
     def _names_there(self) -> list[str]:
         """What is in the directory; made anew where somebody has removed it."""
@@ -110,16 +127,6 @@ class FileMaker:
         except FileExistsError:
             _remove(files)
             self._counter = next(_counter)    # where the stamp can rise no more, this makes the next name another one
-
-    def _cut_torn_tails(self, names: list[str]) -> None:
-        """Beside the pump; at the end of the process, where no thread can be started any more, in it."""
-        cutting = threading.Thread(target=cut_torn_tails, args=(self._options.directory, names), name="summarykit-tails", daemon=True)
-        try:
-            cutting.start()
-        except RuntimeError:
-            cut_torn_tails(self._options.directory, names)
-        else:
-            self._tails = cutting
 
 
 def _remove(files: list[RecordFile]) -> None:

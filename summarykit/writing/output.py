@@ -6,6 +6,7 @@ import errno
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -51,6 +52,7 @@ class Output:
         if values:
             self._stats.drop(reason, values)
         self.push()
+        self.maker.cut_torn_tails()
 
     def push(self) -> None:
         """Write what is in hand; where that fails it stays there for the next time."""
@@ -86,9 +88,10 @@ class Output:
 
     def abandon(self) -> None:
         """Forget the files without writing: they belong to the parent of this forked process."""
-        for file in self._files:
-            os.close(file.fd)
-        self._files = []
+        files, self._files = self._files, []
+        for file in files:
+            with suppress(OSError):    # the parent has closed it, or its whole program all that it had
+                file.close()
 
     def _ready(self) -> bool:
         return bool(self._files) or self._attempt(self._open)

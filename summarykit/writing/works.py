@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from summarykit.registry import imported
@@ -131,9 +132,9 @@ class Works:
 
     def abandon(self) -> None:
         """In a forked child: let go of what is the parent's."""
-        self.output.abandon()
-        self.lineage.close()
-        self.executor.abandon()
+        for let_go in (self.output.abandon, self.lineage.close, self.executor.abandon):
+            with suppress(OSError):    # of a descriptor that somebody else has closed
+                let_go()
 
     def _unsynced(self) -> Unsynced:
         files, paths = self.output.unsynced()

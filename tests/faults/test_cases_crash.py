@@ -6,6 +6,7 @@ import dataclasses
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
 from testkit import events, records
@@ -151,6 +152,21 @@ def expect_untouched(directory, paths):
     open_again(directory)
     assert all(path.read_bytes() == data for path, data in torn.items())
     assert torn
+
+
+def test_the_first_values_do_not_wait_for_what_earlier_runs_left(tmp_path, monkeypatch):
+    """On a busy machine it takes long to start a thread."""
+    open_again(tmp_path)
+    there, seen, start = events.both(tmp_path), [], threading.Thread.start
+
+    def start_and_look(thread):
+        if thread.name == "summarykit-tails":
+            seen.append(events.both(tmp_path))
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_and_look)
+    open_again(tmp_path)
+    assert seen == [[*there, (1, 1.0)]]
 
 
 def test_a_directory_of_sound_runs_is_not_walked_through_again_and_again(run_script, tmp_path, monkeypatch):

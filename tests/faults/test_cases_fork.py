@@ -232,6 +232,22 @@ fill(record, "later", 1, start=7)
     assert found == {"old": [0, 1, 2, 3, 4], "child0": [5, 6], "child1": [5, 6], "later": [7]}
 
 
+def test_fk1_children_of_a_program_that_closed_all_its_descriptors(run_script, tmp_path):
+    code = """
+other = SummaryRecord(sys.argv[1])
+fill(record, "parent", 1); fill(other, "other", 1); record.flush(); other.flush()
+os.closerange(3, 100)
+def work():
+    fill(record, "child", 5); fill(other, "other child", 5)
+    assert record.flush() and other.flush()
+wait(child(work))
+fill(record, "parent", 5, start=1); record.close()
+"""
+    done = run_script(START + code, tmp_path).expect_success()
+    assert "Exception ignored" not in done.stderr
+    assert events.by_tag(tmp_path) == {"parent": series(5 + 1), "other": series(1), "child": series(5), "other child": series(5)}
+
+
 def test_fk1_one_that_was_stopped_while_it_began_does_not_stop_others(run_script, tmp_path):
     code = """
 import fcntl

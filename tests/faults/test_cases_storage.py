@@ -293,6 +293,27 @@ def test_a_descriptor_that_somebody_else_closed(tmp_path):
     assert events.both(tmp_path) == [(step, float(step)) for step in range(200)]
 
 
+@pytest.mark.parametrize("ending", ["close", "record and close"])
+def test_a_descriptor_that_is_another_files_by_now(ending, run_script, tmp_path):
+    """A program closed all that it had, and opened files of its own: these are neither written nor closed."""
+    code = """
+import os, sys
+from summarykit import SummaryRecord
+record = SummaryRecord(sys.argv[1] + "/run")
+record.add_value("scalar", "loss", 0.0); record.record(0); record.flush()
+os.closerange(3, 100)
+own = [os.open(f"{sys.argv[1]}/own{number}", os.O_WRONLY | os.O_CREAT) for number in range(10)]
+if sys.argv[2] == "record and close":
+    record.add_value("scalar", "loss", 1.0); record.record(1)
+    assert record.flush()
+record.close()
+for each in own: os.write(each, b"mine")
+"""
+    run_script(code, tmp_path, ending).expect_success()
+    assert events.both(tmp_path / "run", "loss") == [(step, float(step)) for step in range(1 if ending == "close" else 2)]
+    assert {path.read_bytes() for path in tmp_path.glob("own*")} == {b"mine"}
+
+
 def is_open_as(fd, path):
     try:
         return os.readlink(f"/proc/self/fd/{fd}") == str(path)

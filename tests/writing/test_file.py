@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from testkit.records import frame, walk
 
 from summarykit.formats.chunk import chunk
+from summarykit.writing import file
 from summarykit.writing.file import Parcel, RecordFile
 
 # A child process may only write files of so many bytes: the system then takes a part of a write, and refuses the next.
@@ -80,3 +84,18 @@ def test_a_name_that_exists_is_refused(tmp_path):
     (tmp_path / "there").write_bytes(b"of somebody else")
     with pytest.raises(FileExistsError):
         RecordFile(tmp_path / "there")
+
+
+def test_small_chunks_are_written_in_one_call(tmp_path, monkeypatch):
+    """At each the thread lets go of Python's lock; a large one is not copied for that."""
+    sizes, write = [], os.write
+    record = RecordFile(tmp_path / "records")
+    large, outcomes = np.zeros(file.JOINED_BYTES, np.uint8), []
+    for payload in (b"a", b"b", memoryview(large), b"c", b"d"):
+        record.add(chunk([[frame(payload)]]), Parcel(1, 1, lambda *outcome: outcomes.append(outcome)))
+    monkeypatch.setattr(os, "write", lambda fd, data: sizes.append(len(data)) or write(fd, data))
+    record.push()
+    record.close()
+    assert sizes == [2 * 17, 16 + large.nbytes, 2 * 17]
+    assert outcomes == [(1, 0, "")] * 5
+    assert [bytes(payload) for _, payload in walk((tmp_path / "records").read_bytes())] == [b"a", b"b", bytes(large), b"c", b"d"]

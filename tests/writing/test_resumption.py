@@ -39,7 +39,7 @@ def test_of_those_who_begin_at_one_moment_one_says_so(locks, there, tmp_path, mo
     if not locks:
         monkeypatch.setattr("fcntl.flock", refused)
     look = Resumption.begins
-    monkeypatch.setattr(Resumption, "begins", lambda self, *where: [look(self, *where), time.sleep(0.02)][0])    # whoever may look then does
+    monkeypatch.setattr(Resumption, "begins", lambda self, *where: [look(self, *where), time.sleep(0.02)][0])    # others may look meanwhile
     makers = [FileMaker(options, [FORMATS.get(name)() for name in options.formats]) for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
         for files in pool.map(FileMaker.make, makers):
