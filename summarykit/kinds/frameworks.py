@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections import deque
+from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -112,6 +114,11 @@ def _check_torch(value: Any) -> None:
 class _Jax:
     """JAX: immutable and computed asynchronously on every platform, the CPU included."""
 
+    def __init__(self) -> None:
+        """Nobody's numbers were donated yet."""
+        self._numbers: deque[Any] = deque()    # held, and not computed when they were last looked at
+        self._donates = False
+
     def owns(self, kind: type) -> bool:
         """See `Framework`."""
         return _is(kind, "jax", "Array") or _is(kind, "jax.core", "Tracer")
@@ -121,20 +128,33 @@ class _Jax:
         _check_jax(value)
         if in_host(value):
             return None
-        # A train step may donate an array's memory, so it is copied on its device; nobody donates a loss.
-        return value if value.ndim == 0 else value.copy()
+        # A train step may donate an array's memory, so it is copied on its device; nobody donates a loss, but some a learning rate.
+        if value.ndim or self._donated():
+            return value.copy()
+        self._numbers.append(value)
+        return value
 
     def arrived(self, held: Any) -> bool:
         """See `Framework`."""
-        return bool(held.is_ready())
+        return bool(held.is_deleted() or held.is_ready())    # a deleted array that is asked whether it is ready may end the process
 
     def fetch(self, value: Any) -> Fetched:
         """See `Framework`."""
+        if value.is_deleted():
+            self._donates = True
+            raise RefusedValueError("a JAX array was donated before it was computed and read: numbers to come are copied in the call")
         return Fetched(np.asarray(value), None, own=False)
 
     def item(self, value: Any) -> Any:
         """See `Framework`."""
         return value.item()
+
+    def _donated(self) -> bool:
+        """Tell whether a step was given the memory of a number that was held: then those to come are copied."""
+        with suppress(IndexError):    # another thread looked at the last one
+            while not self._donates and self.arrived(self._numbers[0]):
+                self._donates = self._numbers.popleft().is_deleted()
+        return self._donates
 
 
 def in_host(array: Any) -> bool:

@@ -13,11 +13,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from functools import cache
+from operator import attrgetter, methodcaller
 from typing import Any
 
-from summarykit.kinds.arrays import Held, Typed, typed
-from summarykit.kinds.frameworks import JAX, in_host
+import numpy as np
+
+from summarykit.kinds.arrays import Held, Typed
+from summarykit.kinds.dtypes import is_native, name_of
+from summarykit.kinds.frameworks import JAX
 from summarykit.lazy import loaded
+
+_DTYPE, _PLACE = attrgetter("dtype"), attrgetter("sharding")
+_IS_DELETED, _IS_READY = methodcaller("is_deleted"), methodcaller("is_ready")
 
 
 def frozen_together(values: Sequence[Any]) -> Sequence[Any]:
@@ -27,7 +34,7 @@ def frozen_together(values: Sequence[Any]) -> Sequence[Any]:
         values: of one framework. Those of another are given back, as are those that cannot be frozen: each by itself says why.
     """
     array = loaded("jax", "Array")
-    if not all(isinstance(value, array) for value in values):
+    if not all(issubclass(kind, array) for kind in {*map(type, values)}):
         return values
     try:
         return _frozen(values)
@@ -36,16 +43,24 @@ def frozen_together(values: Sequence[Any]) -> Sequence[Any]:
 
 
 def _frozen(values: Sequence[Any]) -> Sequence[Any]:
-    if all(map(in_host, values)):
-        return [_view(value) for value in values]
-    if len({device for value in values for device in value.devices()}) > 1:
+    devices, dtypes = _devices(values), [*map(_DTYPE, values)]
+    # The process ends where a deleted array is asked whether it is ready.
+    if len(devices) > 1 or any(map(_IS_DELETED, values)) or any(getattr(dtype, "kind", "") == "c" for dtype in {*dtypes}):
         return values
+    # Another thread widens extensions of NumPy's dtypes: that takes long. Random keys have a dtype that is none of NumPy's.
+    if all(device.platform == "cpu" for device in devices) and all(map(_is_numpys, {*dtypes})) and all(map(_IS_READY, values)):
+        return [Typed(data, name_of(dtype), own=True) for data, dtype in zip(map(np.asarray, values), dtypes, strict=True)]
     return [Held(copy, JAX) for copy in _copier(sys.modules["jax"])(values)]
 
 
-def _view(value: Any) -> Typed:
-    found = typed(value)
-    return Typed(found.data, found.dtype, own=True)
+def _devices(values: Sequence[Any]) -> set[Any]:
+    """Where they lie; arrays that one call made share what says so."""
+    places = {id(place): place for place in map(_PLACE, values)}
+    return set().union(*(place.device_set for place in places.values()))
+
+
+def _is_numpys(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and is_native(dtype)
 
 
 @cache

@@ -291,6 +291,25 @@ class TestJax:
         with pytest.raises(RefusedValueError, match="jitted"):
             jax.jit(lambda x: freeze(x) and x)(jnp.ones(3))
 
+    def test_numbers_are_copied_once_a_step_was_given_the_memory_of_one(self, jnp, monkeypatch):
+        monkeypatch.setattr(frameworks, "in_host", lambda array: False)    # as on a device that has yet to compute them
+        jax_alone = type(frameworks.JAX)()
+        step = sys.modules["jax"].jit(lambda count: count + 1, donate_argnums=0)
+        count, held = jnp.float32(0), []
+        for _ in range(4):
+            count = step(count)
+            held.append(jax_alone.hold(count))
+        assert jax_alone.arrived(held[0])
+        with pytest.raises(RefusedValueError, match="numbers to come are copied"):
+            jax_alone.fetch(held[0])
+        assert [float(jax_alone.fetch(each).array) for each in held[1:]] == [2, 3, 4]
+
+    def test_a_number_that_nobody_donates_is_not_copied(self, jnp, monkeypatch):
+        monkeypatch.setattr(frameworks, "in_host", lambda array: False)
+        jax_alone = type(frameworks.JAX)()
+        numbers = [jnp.float32(number) for number in range(4)]
+        assert all(jax_alone.hold(number) is number for number in numbers)
+
     def test_a_deleted_array_is_refused(self, jnp):
         values = jnp.ones(3)
         values.delete()

@@ -23,7 +23,7 @@ def arrays():
 @pytest.fixture
 def late(monkeypatch):
     """Arrays as if they were not computed yet: whether they are in time is up to the machine."""
-    monkeypatch.setattr(immutable, "in_host", lambda array: False)
+    monkeypatch.setattr(immutable, "_IS_READY", lambda array: False)
     return slow()
 
 
