@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib
 import inspect
 import sys
 from collections import Counter
@@ -179,7 +178,6 @@ def _remembering() -> Any:
 def _exported(model: Any, arguments: Arguments | None) -> list[Node]:
     if arguments is None:
         raise RefusedValueError("no example_input")
-    importlib.import_module("torch.export._trace")    # before the block, which makes it quiet
     with quiet(), _torch().no_grad():
         found = _torch().export.export(model, arguments.by_place, arguments.by_name)
     signature = found.graph_signature
