@@ -12,9 +12,11 @@ A step is a round of boosting. Recorded are the metrics, as ``<data set>/<metric
 
 from __future__ import annotations
 
+import re
 import sys
 import weakref
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Any
 
 import lightgbm
@@ -29,6 +31,8 @@ __all__ = ["Callbacks", "SummaryCollector"]
 
 KINDS = ("gain", "split")
 RATES = ("learning_rate", "shrinkage_rate", "eta")
+RATE = re.compile(r"\[learning_rate: (\S+)\]")
+"""In a booster's text, whether the user chose one or not."""
 
 
 class Callbacks:
@@ -55,8 +59,6 @@ class Callbacks:
         """
         if not self.driver.training or env.iteration == env.begin_iteration:
             self._begin(env)
-        rates = [env.params[name] for name in RATES if name in env.params]
-        self.driver.params["optimizer"] = {"learning_rate": rates[0]} if rates else None
         self.driver.step_begin()
         self.driver.step_end(dict(metrics(env.evaluation_result_list)), step=env.iteration + 1)
         if self.driver.stop_requested or env.iteration + 1 == env.end_iteration:
@@ -69,10 +71,39 @@ class Callbacks:
         _end(self.driver)
         self.driver.train_begin(
             initial_step=env.begin_iteration, last_step_num=env.end_iteration, framework="lightgbm", booster=env.model,
+            optimizer=Boosting(getattr(env.model, "boosters", [env.model])[0]),    # those of ``cv`` are alike
             hyper_parameters={name: value for name, value in env.params.items() if value is not None and name not in RATES},
         )  # fmt: skip
         if isinstance(env.model, lightgbm.Booster):    # ``cv`` trains several
             self.driver.params[TAG] = lambda: importance(env.model)
+
+
+class Boosting:
+    """In place of an optimizer: what the learning rate is looked up in."""
+
+    __name__ = ""
+
+    def __init__(self, booster: lightgbm.Booster) -> None:
+        """Take the booster that was given its parameters, or goes by LightGBM's default."""
+        self._booster = booster
+
+    @property
+    def learning_rate(self) -> float:
+        """That of the current round; ``reset_parameter`` may change it.
+
+        Raises:
+            AttributeError: this LightGBM does not tell its default.
+        """
+        given = self._booster.params
+        found = next((given[name] for name in RATES if name in given), None)
+        return self._default if found is None else float(found)
+
+    @cached_property
+    def _default(self) -> float:
+        told = RATE.search(self._booster.model_to_string(num_iteration=1))
+        if told is None:
+            raise AttributeError("no learning rate in the booster's configuration")
+        return float(told[1])
 
 
 def _end(driver: Driver) -> None:

@@ -25,7 +25,12 @@ Y = (X[:, 0] + 0.3 * X[:, 2] > 0).astype(int)
 def train(*callbacks, rounds=7, **options):
     known = lightgbm.Dataset(X[:80], Y[:80], feature_name=["first", "second", "third", "fourth"])
     held_out = lightgbm.Dataset(X[80:], Y[80:], reference=known)
-    return lightgbm.train(PARAMS, known, rounds, valid_sets=[held_out], valid_names=["test"], callbacks=list(callbacks), **options)
+    params = options.pop("params", PARAMS)
+    return lightgbm.train(params, known, rounds, valid_sets=[held_out], valid_names=["test"], callbacks=list(callbacks), **options)
+
+
+def without_rate():
+    return {name: value for name, value in PARAMS.items() if name != "learning_rate"}
 
 
 def steps(run, tag):
@@ -61,6 +66,27 @@ def test_the_model_is_the_same(tmp_path):
 def test_the_rate_may_change(tmp_path):
     train(lightgbm.reset_parameter(learning_rate=[0.4, 0.2, 0.1]), SummaryCollector(tmp_path, collect_freq=1), rounds=3)
     assert Run(tmp_path).scalars("learning_rate").value.tolist() == [0.4, 0.2, 0.1]
+
+
+@pytest.mark.parametrize(("chosen", "rate"), [({}, 0.1), ({"eta": 0.3}, 0.3), ({"shrinkage_rate": 0.4}, 0.4)])
+def test_the_rate_is_lightgbms_own_where_none_is_chosen(tmp_path, chosen, rate):
+    train(SummaryCollector(tmp_path), rounds=2, params={**without_rate(), **chosen})
+    assert Run(tmp_path).scalars("learning_rate").value.tolist() == [rate] * 2
+    assert Run(tmp_path).lineage().hyper_parameters["learning_rate"] == pytest.approx(rate)
+
+
+def test_the_default_rate_of_folds(tmp_path):
+    lightgbm.cv(without_rate(), lightgbm.Dataset(X, Y), 2, nfold=2, callbacks=[SummaryCollector(tmp_path)])
+    assert Run(tmp_path).scalars("learning_rate").value.tolist() == [0.1] * 2
+
+
+def test_a_callback_of_the_users_own_may_change_the_rate_of_the_model(tmp_path):
+    def slower(env):
+        env.model.reset_parameter({"learning_rate": 0.2 / (env.iteration + 1)})
+
+    slower.before_iteration = True
+    train(slower, SummaryCollector(tmp_path, collect_freq=1), rounds=3)
+    assert Run(tmp_path).scalars("learning_rate").value.tolist() == pytest.approx([0.2, 0.1, 0.2 / 3])
 
 
 def test_folds_give_mean_and_deviation(tmp_path):
