@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from summarykit.notices import Notices
+from summarykit.ops import torch_batched
 
 NOTICES = Notices()
 _FIXED = (bool, int, float, str)
@@ -74,7 +75,7 @@ def frozen(value: Any) -> Any:
     if isinstance(value, _FIXED):
         return value
     if hasattr(value, "detach"):
-        return value.detach().clone()
+        return torch_batched.last(value).detach().clone()
     return value.copy() if hasattr(value, "dtype") and hasattr(value, "copy") else copy.deepcopy(value)
 
 

@@ -7,6 +7,7 @@ An exported model has no such operation: it must run where this library is not.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -28,6 +29,8 @@ def library() -> Any:
     found.define("record(str kind, str tag, Tensor value, str dataformat) -> ()", tags=tags)
     found.impl("record", _record, "CompositeExplicitAutograd")
     torch.library.register_fake(f"{NAME}::record", lambda kind, tag, value, dataformat: None, lib=found)
+    if hasattr(torch.library, "register_vmap"):    # since 2.5
+        torch.library.register_vmap(f"{NAME}::record", _record_batch, lib=found)
     effects = torch._higher_order_ops.effects
     effects._register_effectful_op(torch.ops.summarykit.record.default, effects._EffectType.ORDERED)
     return found
@@ -35,6 +38,13 @@ def library() -> Any:
 
 def _record(kind: str, tag: str, value: Any, dataformat: str) -> None:
     gather(kind, tag, value, dataformat)
+
+
+def _record_batch(info: Any, axes: Sequence[int | None], kind: str, tag: str, value: Any, dataformat: str) -> tuple[None, None]:
+    """Of a value that ``torch.vmap`` has for each example, that of the last one."""
+    axis = axes[2]
+    _torch.ops.summarykit.record(kind, tag, value if axis is None else value.select(axis, -1), dataformat)
+    return None, None
 
 
 def give(kind: str, tag: str, value: Any, dataformat: str) -> None:

@@ -109,6 +109,33 @@ def test_a_value_is_detached(gathering):
     assert not given.value.requires_grad
 
 
+def twofold(x):
+    ops.scalar("sum", x.sum())
+    return ops.tensor("x", x * 2)
+
+
+FUNCTIONS = {
+    "vmap": (torch.vmap(twofold), INPUT[1]),
+    "another axis": (torch.vmap(twofold, in_dims=1), INPUT[:, 3]),
+    "nested": (torch.vmap(torch.vmap(twofold), in_dims=1), INPUT[1, 3]),
+    "grad in vmap": (torch.vmap(torch.func.grad(lambda x: twofold(x).sum())), INPUT[1]),
+    "vmap in grad": (torch.func.grad(lambda x: torch.vmap(twofold)(x).sum()), INPUT[1]),
+    "jvp": (lambda x: torch.func.jvp(twofold, (x,), (x,)), INPUT),
+}
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_of_what_functions_transform_the_last_value_is_there(gathering, name, compiled):
+    function, last = FUNCTIONS[name]
+    gathering.open()
+    result = (torch.compile(function, backend="aot_eager") if compiled else function)(INPUT)
+    found = {each.tag: each.value for each in gathering.close()}
+    assert torch.equal(found["x"], last * 2)
+    assert found["sum"].item() == last.sum()
+    assert torch.equal(torch.as_tensor(result[0]), torch.as_tensor(function(INPUT)[0]))
+
+
 def test_a_traced_or_exported_model_has_no_operators(gathering):
     gathering.open()
     calls = [torch.fx.symbolic_trace(Net()).graph, torch.export.export(Net(), (INPUT,)).graph]
