@@ -1,4 +1,4 @@
-"""``import summarykit`` costs a few milliseconds over NumPy, and starts nothing."""
+"""``import summarykit`` costs a part of what NumPy's costs, and starts nothing."""
 
 from __future__ import annotations
 
@@ -52,10 +52,12 @@ CALLS = {
 
 # Of this thread alone: on many cores those that NumPy's OpenBLAS has just started take far more, while they wait for work.
 COST = """
-import numpy, time
+import time
 begun = time.thread_time()
+import numpy
+between = time.thread_time()
 from summarykit import SummaryRecord
-print(time.thread_time() - begun)
+print((time.thread_time() - between) / (between - begun))
 """
 
 START_METHOD = """
@@ -104,12 +106,12 @@ def test_the_start_method_stays_free(run_script):
     run_script(START_METHOD).expect_success()
 
 
-def test_import_takes_at_most_60_ms_of_processor_time_over_numpy(run_script, tmp_path):
-    """Of bytecode that is compiled, as after an installation: in a fresh clone, or where none may be written, there is none."""
+def test_import_takes_less_processor_time_than_that_of_numpy(run_script, tmp_path):
+    """That is 65 ms on a machine of 2024. Of bytecode that is compiled, as after an installation: a fresh clone may have none."""
     compiled = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path)}
     run_script(COST, env=compiled)
     costs = [float(run_script(COST, env=compiled).expect_success().stdout) for _ in range(5)]
-    assert min(costs) <= 0.060, f"median {median(costs):.3f} s"
+    assert min(costs) <= 0.8, f"median {median(costs):.2f} of numpy's"
 
 
 def test_every_public_name_is_there(run_script):

@@ -139,20 +139,34 @@ assert total(stats) == 61 and stats["waiting"] == 0 and stats["written"] == 2 * 
 
 
 def test_sp4_twenty_thousand_calls(tmp_path):
-    """Processor time of this thread: the machine's other users are no part of it."""
+    """Measured by what plain Python takes at the same time: how fast the machine is, and what else it does, is no part of it."""
     with SummaryRecord(tmp_path) as record:
         record.add_value("scalar", "loss", 0.5)
         record.record(0)
-        spans = []
-        begun = time.thread_time()
-        for step in range(20_000):
+        spans, plain, spent = [], [], 0.0
+        for step in range(0, 20_000, 20):
+            begun = time.thread_time()
+            for each in range(step, step + 20):
+                at = time.perf_counter_ns()
+                record.add_value("scalar", "loss", 0.5)
+                record.record(each)
+                spans.append(time.perf_counter_ns() - at)
+            spent += time.thread_time() - begun
             at = time.perf_counter_ns()
-            record.add_value("scalar", "loss", 0.5)
-            record.record(step)
-            spans.append(time.perf_counter_ns() - at)
-        mean = (time.thread_time() - begun) / 20_000
-    assert statistics.median(spans) <= 6_000
-    assert mean <= 10e-6
+            keep_twenty()
+            plain.append((time.perf_counter_ns() - at) / 20)
+    unit = statistics.median(plain)    # a third of a microsecond on a machine of 2024
+    assert statistics.median(spans) <= 16 * unit
+    assert spent / 20_000 <= 30e-9 * unit
+
+
+def keep_twenty():
+    """The least that a record of a number might do."""
+    values, kept = {}, []
+    for step in range(20):
+        values["loss"] = 0.5
+        kept.extend((*values.items(), step, time.time()))
+        values = {}
 
 
 IDLE = """
