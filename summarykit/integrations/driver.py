@@ -31,6 +31,7 @@ class Driver:
 
     Attributes:
         params: the fields of the current or last run; add to them what becomes known on the way.
+        current: the training that is open; None where none is.
     """
 
     def __init__(self, callbacks: Callback | Iterable[Callback] | None = ()) -> None:
@@ -38,7 +39,7 @@ class Driver:
         self._callbacks = CallbackList(callbacks)
         self._context = RunContext({})
         self.params: CallbackParams = self._context.original_args()
-        self._training: Training | None = None
+        self.current: Training | None = None
         self._evaluation: Evaluation | None = None
         self._runs: dict[type[Phase], ExitStack] = {}
 
@@ -51,7 +52,7 @@ class Driver:
     @property
     def training(self) -> bool:
         """True between ``train_begin`` and the end of the training."""
-        return self._training is not None
+        return self.current is not None
 
     @property
     def evaluating(self) -> bool:
@@ -61,17 +62,17 @@ class Driver:
     @property
     def in_step(self) -> bool:
         """True while a step of the training is open."""
-        return self._training is not None and self._training.in_step
+        return self.current is not None and self.current.in_step
 
     @property
     def awake(self) -> bool:
         """True while a step of the training is open at which a callback looks."""
-        return self._training is not None and self._training.awake
+        return self.current is not None and self.current.awake
 
     @property
     def step(self) -> int:
         """Optimizer updates completed."""
-        return self._training.done if self._training else int(self.params.get("cur_step_num", 0))
+        return self.current.done if self.current else int(self.params.get("cur_step_num", 0))
 
     @property
     def wakes_at(self) -> int:
@@ -99,24 +100,24 @@ class Driver:
         self.close()
         counts = {"cur_step_num": initial_step, "initial_step": initial_step}
         self._describe(self._fields(fields) | counts)
-        self._training = Training(self._context, self._callbacks, fields.get("train_dataset"), initial_step, initial_epoch)
-        self._open(self._training)
+        self.current = Training(self._context, self._callbacks, fields.get("train_dataset"), initial_step, initial_epoch)
+        self._open(self.current)
 
     def epoch_begin(self) -> None:
         """The next epoch begins; one that is open ends."""
-        if self._training:
-            self._training.begin_epoch()
+        if self.current:
+            self.current.begin_epoch()
 
     def step_begin(self, batch: Any = None) -> None:
         """A batch begins: a new step, or the next micro-batch of the open one (``micro_step`` counts them through the run)."""
-        if self._training and not self._evaluation:
-            if not self._training.in_epoch:
-                self._training.begin_epoch()
-            self._training.begin_batch(batch)
+        if self.current and not self._evaluation:
+            if not self.current.in_epoch:
+                self.current.begin_epoch()
+            self.current.begin_batch(batch)
 
     def pass_by(self, step: int) -> None:
         """Steps of one batch each, up to this one, were done while all callbacks slept; the last of all is told to them."""
-        training = self._training
+        training = self.current
         if training and step > training.done:
             self.params["micro_step"] += step - training.done
             training.done = self.params["cur_step_num"] = step
@@ -135,7 +136,7 @@ class Driver:
             step: optimizer updates completed; by default one more than before.
             more: gives further values of the step; called only where somebody looks at them.
         """
-        training = self._training
+        training = self.current
         if training is None or not training.in_step:
             return
         if reported:
@@ -152,28 +153,28 @@ class Driver:
 
         The last are told at once to the callbacks that have a method ``on_train_report(run_context)``: in ``reported``.
         """
-        if phase := self._evaluation or self._training:
+        if phase := self._evaluation or self.current:
             if phase.in_step or self._evaluation:
                 phase.report(values)
-            elif self._training:
-                self._training.catch_up()
+            elif self.current:
+                self.current.catch_up()
                 with self.params.restored("reported"):
                     self.params["reported"] = values
                     self._callbacks.fire("on_train_report", self._context)
 
     def epoch_end(self, reported: Mapping[str, Any] | None = None) -> None:
         """The epoch ends, having reported these values."""
-        if self._training and self._training.in_epoch:
-            self._training.drop_step()
-            self._training.report(reported or {})
-            self._training.end_epoch()
+        if self.current and self.current.in_epoch:
+            self.current.drop_step()
+            self.current.report(reported or {})
+            self.current.end_epoch()
 
     def eval_begin(self, dataset: Any = None, **fields: Any) -> None:
         """An evaluation begins, within the training or (then with the fields of ``train_begin``) on its own."""
         if self._evaluation:
             return
-        if self._training:
-            self._training.catch_up()
+        if self.current:
+            self.current.catch_up()
         else:
             self._describe({"cur_step_num": self.step} | self._fields(fields))
         # A stop that is requested of the training does not cut the evaluation short.
@@ -202,8 +203,8 @@ class Driver:
 
     def train_end(self) -> None:
         """Training, and whatever is open in it, ends well."""
-        if self._training:
-            self._training.drop_step()
+        if self.current:
+            self.current.drop_step()
         self._leave_all(None)
 
     def failed(self, error: BaseException) -> None:
@@ -263,7 +264,7 @@ class Driver:
             if kind is Evaluation:
                 self._evaluation = None
             else:
-                self._training = None
+                self.current = None
 
 
 class LeftOpenError(BaseException):

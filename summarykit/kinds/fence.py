@@ -18,14 +18,14 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial, wraps
+from functools import partial
 from itertools import chain
 from operator import attrgetter
-from types import FunctionType, MethodType
 from typing import Any, Protocol
 
 from summarykit.errors import RefusedValueError
 from summarykit.kinds.arrays import Later, Typed, freeze
+from summarykit.kinds.closures import begins_with_closure, followed, is_closure
 from summarykit.kinds.memory import NOBODY, Lending
 from summarykit.kinds.uncompiled import uncompiled
 
@@ -35,8 +35,8 @@ CHANGED = (
 )
 """Why a parameter was not copied."""
 
-FUNCTIONS = (FunctionType, MethodType, partial)
-"""What an optimizer of others is given as its closure, if one; a model can be called, too."""
+LOOKS = 64
+"""Updates, of whichever optimizers, at whose parameters the fence looks once one was recorded that it does not guard yet."""
 
 
 class Seen(weakref.ref[Any]):
@@ -193,7 +193,8 @@ class Fence:
         self.waiting: list[Waiting] = []
         self._dropping = threading.Lock()
         self._governed: dict[int, Seen] = {}
-        self._optimizers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._optimizers: dict[int, _Updated] = {}
+        self._looks = LOOKS
         self._hooked = False
         self._passed = self.before_update    # as a closure calls it, which may be compiled
 
@@ -205,6 +206,8 @@ class Fence:
                 value.lend(lending)
                 return value
             self._hook()
+            if getattr(value, "requires_grad", False):
+                self._looks = LOOKS
             return None
         if governed.address != value.data_ptr():    # its storage was replaced
             if governed.belied or not _fit(value):
@@ -275,23 +278,32 @@ class Fence:
             count: how many parameters it has.
             parameters: these, dense or not, on whatever device; looked at where their number has changed since the update before.
         """
-        self.settle()
-        if self._optimizers.get(optimizer) != count:
-            self._optimizers[optimizer] = count
+        if self.waiting:
+            self.settle()
+        known = self._optimizers.get(id(optimizer))    # which goes with its optimizer
+        if known is None or known.count != count:
+            updated = self._optimizers[id(optimizer)] = _Updated(optimizer, partial(self._optimizers.pop, id(optimizer)))
+            updated.count = count
             for parameter in filter(_fit, parameters):
                 self._govern(parameter)
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> Any:
         """What PyTorch calls. Where the forward and backward pass is in a closure, as Lightning's, the fence is behind that."""
+        if not (self.waiting or self._looks or kwargs or len(args) > 1):    # as in most steps: the least that can be, with cold caches
+            return None
+        self._looks = max(0, self._looks - 1)
         groups = [group["params"] for group in optimizer.param_groups]
         update = optimizer, sum(map(len, groups)), chain.from_iterable(groups)
         closure = args[1] if len(args) > 1 else kwargs.get("closure")
-        own = _begins_with_closure(optimizer)
-        if closure is None or not own:
+        if closure is None:
             self.before_update(*update)
-        if closure is None or not (own or isinstance(closure, FUNCTIONS)):
             return None
-        fenced = _fenced(closure, partial(self._passed, *update))
+        own = begins_with_closure(optimizer)
+        if not own:
+            self.before_update(*update)
+        if not (own or is_closure(closure)):
+            return None
+        fenced = followed(closure, partial(self._passed, *update))
         return ((args[0], fenced, *args[2:]), kwargs) if len(args) > 1 else (args, {**kwargs, "closure": fenced})
 
     def _govern(self, parameter: Any) -> Seen:
@@ -304,21 +316,12 @@ class Fence:
         self.copying, self.waiting, self._dropping = threading.RLock(), [], threading.Lock()
 
 
-def _begins_with_closure(optimizer: Any) -> bool:
-    """PyTorch's own do; others may move the parameters before they call it, or be given something else."""
-    return str(getattr(type(optimizer).step, "__module__", "")).startswith("torch.optim.")
+class _Updated(weakref.ref[Any]):
+    """An optimizer that has updated so many parameters."""
 
+    __slots__ = ("count",)
 
-def _fenced(closure: Callable[..., Any], passed: Callable[[], None]) -> Callable[..., Any]:
-    @wraps(closure)
-    def fenced(*args: Any, **kwargs: Any) -> Any:
-        """What was given, and then the fence."""
-        try:
-            return closure(*args, **kwargs)
-        finally:
-            passed()
-
-    return fenced
+    count: int
 
 
 def _fit(parameter: Any) -> bool:

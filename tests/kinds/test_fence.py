@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 from summarykit.errors import RefusedValueError  # noqa: E402
 from summarykit.kinds import KINDS, fence  # noqa: E402
 from summarykit.kinds.arrays import freeze  # noqa: E402
-from summarykit.kinds.fence import FENCE, Fenced  # noqa: E402
+from summarykit.kinds.fence import FENCE, Fence, Fenced  # noqa: E402
 from summarykit.reading import Run  # noqa: E402
 from summarykit.summary import SummaryRecord  # noqa: E402
 from summarykit.writing import buffer  # noqa: E402
@@ -269,13 +269,50 @@ def test_parameters_added_to_an_optimizer_later_are_trusted_too():
     FENCE.settle()
 
 
+def test_updates_in_which_nothing_waits_are_hardly_looked_at_until_something_new_is_recorded(monkeypatch):
+    known, step = trained()
+    for _ in range(fence.LOOKS):
+        step()
+    looks = []
+    monkeypatch.setattr(FENCE, "before_update", lambda *update: looks.append(update) or Fence.before_update(FENCE, *update))
+    step()
+    assert looks == []
+    copied_at_the_next, (new, step_of_new) = FENCE.hold(known), trained()
+    assert copied_at_the_next.settled
+    for _ in range(fence.LOOKS):    # of the other optimizer: the new one's turn comes behind it
+        step_of_new()
+    assert isinstance(FENCE.hold(new), Fenced)
+    step()
+    assert not FENCE.waiting
+
+
+def test_of_two_optimizers_in_turn_both_are_looked_at():
+    _, step = trained()
+    new = torch.nn.Parameter(torch.ones(SHAPE))
+    optimizer = torch.optim.SGD([new], lr=1.0)
+    for _ in range(2 * fence.LOOKS):
+        step()
+        optimizer.step()
+    later = torch.nn.Parameter(torch.ones(SHAPE))
+    optimizer.add_param_group({"params": [later]})
+    step()
+    optimizer.step()
+    assert FENCE.hold(later) is None
+    step()
+    optimizer.step()
+    assert isinstance(FENCE.hold(later), Fenced)
+    FENCE.settle()
+
+
 def test_nothing_is_kept_alive_and_no_number_is_taken_for_another():
     parameter, step = trained()
     key = id(parameter)
+    optimizers = len(FENCE._optimizers)
     assert key in FENCE._governed
     del parameter, step
     gc.collect()
     assert key not in FENCE._governed
+    assert len(FENCE._optimizers) < optimizers
 
 
 def test_a_parameter_with_another_storage_is_trusted_as_it_is_now():
