@@ -26,9 +26,15 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 from summarykit.collectors import SummaryCollector
 from summarykit.integrations.driver import Driver
 from summarykit.kinds.uncompiled import uncompiled
+from summarykit.notices import logger
 from summarykit.training.callback import Callback
 
 __all__ = ["SummaryCollector", "Watch", "watch"]
+
+_UNSEEN = (
+    "watch: the model was called, but no update by this %s was seen, so no step is recorded: give watch() the optimizer whose step() the "
+    "loop calls; torch.compile must not hide that call"
+)
 
 
 class Watch:
@@ -124,6 +130,8 @@ class Watch:
         atexit.unregister(self._at_exit)
         self._hooks.close()
         if error is None:
+            if self._driver.in_step and self._updated is None:
+                logger.warning(_UNSEEN, type(self._optimizer).__name__)
             self._driver.train_end()
         else:
             self._driver.failed(error)

@@ -157,6 +157,15 @@ def test_other_optimizers_are_none_of_its_business():
     assert not any("step" in call for call in journal.calls)
 
 
+@pytest.mark.parametrize("wrong", [True, False])
+def test_a_training_of_which_no_update_was_seen_is_told(wrong, caplog):
+    model, optimizer, criterion, data = training(2)
+    with watch(model, torch.optim.SGD(model.parameters(), lr=0.1) if wrong else optimizer, Journal(), loss=criterion):
+        train(model, optimizer, criterion, data)
+        model(data[0][0])    # a step that is open at the end is none
+    assert [record.getMessage().partition(",")[0] for record in caplog.records] == ["watch: the model was called"] * wrong
+
+
 class Sharpness(torch.optim.Optimizer):
     """One that has another do the update, of the same groups."""
 
