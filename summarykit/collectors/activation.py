@@ -10,6 +10,8 @@ from summarykit.collectors.parameter import expression
 from summarykit.collectors.part import Part, Sink
 from summarykit.collectors.settings import Settings
 from summarykit.kinds.uncompiled import uncompiled
+from summarykit.lazy import loaded
+from summarykit.ops import torch_batched
 from summarykit.training.context import CallbackParams
 
 
@@ -17,7 +19,7 @@ class Activation(Part):
     """Outputs of the PyTorch modules whose names ``collect_activations`` matches from their beginning, and the share of zeros in them.
 
     Of a step that is due the first forward pass counts. The modules carry a hook within such steps only, from their beginning to that
-    pass; a compiled module is compiled anew for it. Of a last step that nobody foresaw there is nothing.
+    pass; a compiled module is compiled anew for it. Of TorchScript, and of a last step that nobody foresaw, there is nothing.
     """
 
     key = "collect_activations"
@@ -67,7 +69,7 @@ class Activation(Part):
 
     def _chosen(self, network: Any) -> Iterator[tuple[str, Any]]:
         named = network.named_modules() if hasattr(network, "named_modules") else ()
-        return ((name, module) for name, module in named if re.match(self._pattern, name) and hasattr(module, "register_forward_hook"))
+        return ((name, module) for name, module in named if re.match(self._pattern, name) and _takes_hooks(module))
 
     def _hook(self, name: str) -> Callable[..., None]:
         def came(module: Any, inputs: Any, output: Any) -> None:
@@ -86,7 +88,7 @@ class Activation(Part):
 
     def _add(self, name: str, output: Any) -> None:
         outputs = output if isinstance(output, (list, tuple)) else [output]
-        values = next((one.detach() for one in outputs if hasattr(one, "detach")), None)
+        values = next((torch_batched.last(one).detach() for one in outputs if hasattr(one, "detach")), None)
         if self._sink is None or values is None:
             return
         self._sink.add("histogram", f"{name}/activation", values)
@@ -96,3 +98,8 @@ class Activation(Part):
         for hook in self._hooks.values():
             hook.remove()
         self._hooks.clear()
+
+
+def _takes_hooks(module: Any) -> bool:
+    """TorchScript refuses them."""
+    return hasattr(module, "register_forward_hook") and not isinstance(module, loaded("torch.jit", "ScriptModule"))

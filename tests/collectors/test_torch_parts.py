@@ -224,6 +224,21 @@ def test_cb11_a_module_whose_output_is_no_array_harms_nothing(collector, output)
     assert not net.odd._forward_hooks
 
 
+def test_of_outputs_that_vmap_hides_the_last_is_there(directory, collector):
+    net = network()
+    with Loop(net, None, [torch.rand(3, 4)], 1, collector(collect_activations="2")) as loop:
+        outputs = [torch.vmap(net)(batch) for batch in loop.steps()]
+    (value,) = directory.values("2/activation")
+    assert (value.min, value.max) == (float(outputs[0][-1].min()), float(outputs[0][-1].max()))
+
+
+def test_torchscript_within_a_network_is_left_out(directory, collector, caplog):
+    net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.jit.script(torch.nn.Linear(4, 4)), torch.nn.Linear(4, 2))
+    train(collector(collect_activations="[012]"), net, steps=1)
+    assert sorted(directory.steps()) == ["0/activation", "0/zeros", "2/activation", "2/zeros"]
+    assert not caplog.messages
+
+
 def test_a_hook_that_fails_harms_nothing(collector, monkeypatch, caplog):
     from summarykit.collectors.activation import Activation
 
