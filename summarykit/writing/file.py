@@ -72,8 +72,14 @@ class RecordFile:
         self.written = 0
         self._pending: deque[_Pending] = deque()
         self._unsure = False    # whether all that was written is counted: an interrupt may have come between the two
-        self.fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644)
-        self._identity = os.fstat(self.fd)
+        self.fd = -1
+        try:
+            self.fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o644)
+            self._identity = os.fstat(self.fd)
+        except BaseException:
+            if self.fd >= 0:
+                self.remove()
+            raise
 
     @property
     def waiting(self) -> int:
@@ -154,6 +160,12 @@ class RecordFile:
     def sync(self) -> None:
         """Bring it to the disk, past the system's cache."""
         os.fsync(self.fd)
+
+    def remove(self) -> None:
+        """Take back what was made for nothing."""
+        os.close(self.fd)
+        with suppress(OSError):    # gone already, perhaps with the whole directory
+            os.unlink(self.path)
 
     def close(self) -> None:
         """Close the descriptor.

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
+from typing import BinaryIO
 
 from summarykit.registry import imported
 from summarykit.shapes import Graph, Point
@@ -48,7 +49,17 @@ class Graphs:
         """Into a file that was not there: others' are never touched."""
         stem = re.sub(r"[^\w.-]", "_", tag, flags=re.ASCII)[:_LONGEST]
         for name in itertools.chain([f"{stem}.pb"], (f"{stem}_{number}.pb" for number in itertools.count(2))):
+            path = os.path.join(self._directory, name)
             with suppress(FileExistsError):
-                with open(os.path.join(self._directory, name), "xb") as file:
-                    file.write(content)
+                with open(path, "xb") as file:
+                    _fill(file, content)
                 return
+
+
+def _fill(file: BinaryIO, content: bytes) -> None:
+    try:
+        file.write(content)
+        file.flush()
+    except OSError:
+        os.unlink(file.name)    # half a graph is worse than none, and the disk may be full
+        raise

@@ -130,9 +130,5 @@ class FileMaker:
 
 
 def _remove(files: list[RecordFile]) -> None:
-    """Take back what was made for nothing."""
     while files:
-        file = files.pop()
-        file.close()
-        with suppress(OSError):    # gone already, perhaps with the whole directory
-            os.unlink(file.path)
+        files.pop().remove()

@@ -99,7 +99,8 @@ class Output:
     def _open(self) -> None:
         self._files = self.maker.make()
         self._opening_sizes = [file.size for file in self._files]
-        self.paths += [file.path for file in self._files]
+        made = [file.path for file in self._files]
+        self.paths = [*(path for path in self.paths if path not in made), *made]    # a name comes again where its file was deleted
         self._stats.bytes += sum(file.written for file in self._files)
 
     def _pieces(self, chunks: list[Chunk], values: int) -> Iterator[tuple[list[Chunk], int]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from summarykit.shapes import Array
@@ -50,11 +50,11 @@ class ProcessExecutor:
         self._thread = ThreadExecutor(bring)
         self._crew: Crew | None = None
         self._hindered = False
-        self._open: deque[Task] = deque()    # all that is not given back, in order
+        self._open: deque[tuple[Task, float]] = deque()    # all that is not given back, in order, and when it came: a wall time may be any
         self._numbers: dict[Task, int] = {}
         self._done: dict[int, Outcome] = {}
         self._work = 0.0
-        self._batch, self._batch_bytes = 0.0, 0
+        self._batch, self._batch_bytes = (0, 0.0), 0
         self._seen = (0, 0)
         self._settled = self._asked = 0    # so many tasks
 
@@ -62,7 +62,7 @@ class ProcessExecutor:
         """Accept a task."""
         number, self._numbers[task] = self.submitted, self.submitted
         self.submitted += 1
-        self._open.append(task)
+        self._open.append((task, monotonic()))
         light = is_light(task.job)
         self._measure(task, light)
         if light:
@@ -76,7 +76,7 @@ class ProcessExecutor:
         self._collect()
         ready = []
         while (outcome := self._done.pop(self.completed, None)) is not None:
-            del self._numbers[self._open.popleft()]
+            del self._numbers[self._open.popleft()[0]]
             self.completed += 1
             ready.append(outcome)
         return ready
@@ -107,8 +107,8 @@ class ProcessExecutor:
     def _measure(self, task: Task, light: bool) -> None:
         """Note how much there is to do."""
         nbytes = task.job.nbytes
-        if task.wall_time != self._batch:    # those of one record() have it in common
-            self._batch, self._batch_bytes = task.wall_time, 0
+        if (task.step, task.wall_time) != self._batch:    # those of one record() have it in common
+            self._batch, self._batch_bytes = (task.step, task.wall_time), 0
         self._batch_bytes += nbytes
         self._work += nbytes / LIGHTER if light else nbytes
         if self._crew:
@@ -121,7 +121,7 @@ class ProcessExecutor:
             self._start()
 
     def _late(self) -> bool:
-        return bool(self._open) and time.time() - self._open[0].wall_time > START_SECS
+        return bool(self._open) and monotonic() - self._open[0][1] > START_SECS
 
     def _start(self) -> None:
         from summarykit.writing.crew import Crew  # most runs have no workers

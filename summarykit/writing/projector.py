@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 from collections.abc import Mapping
@@ -54,7 +55,7 @@ class Projector:
         before = "" if known.endswith("\n") or not known else "\n"
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         try:
-            os.write(descriptor, (before + text).encode())
+            _append(descriptor, (before + text).encode())
         finally:
             os.close(descriptor)
 
@@ -68,6 +69,14 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
             (folder / name).unlink(missing_ok=True)
         folder.rmdir()
         raise
+
+
+def _append(descriptor: int, entry: bytes) -> None:
+    """In one call, or not at all: half an entry would make the whole list unreadable."""
+    written = os.write(descriptor, entry)
+    if written < len(entry):
+        os.ftruncate(descriptor, os.fstat(descriptor).st_size - written)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), CONFIG)
 
 
 def _entry(name: str, folder: str, embedding: Embedding) -> str:

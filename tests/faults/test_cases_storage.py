@@ -293,6 +293,19 @@ def test_a_descriptor_that_somebody_else_closed(tmp_path):
     assert events.both(tmp_path) == [(step, float(step)) for step in range(200)]
 
 
+def test_a_name_that_comes_again_is_told_once(tmp_path):
+    """Within a second of the first one the new file may have the name of that which was deleted."""
+    with SummaryRecord(tmp_path / "run") as record:
+        for step in range(3):
+            fill(record, step, step + 1)
+            assert record.flush()
+            files = record.stats()["files"]
+            assert len(files) == len(set(files))
+            assert set(map(str, records.record_files(tmp_path))) == set(files[-2:])
+            assert record.path == files[-2]
+            remove(tmp_path / "run")
+
+
 @pytest.mark.parametrize("ending", ["close", "record and close"])
 def test_a_descriptor_that_is_another_files_by_now(ending, run_script, tmp_path):
     """A program closed all that it had, and opened files of its own: these are neither written nor closed."""

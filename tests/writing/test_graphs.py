@@ -59,6 +59,24 @@ def test_files_of_others_are_left_alone(tmp_path):
     assert sorted(path.name for path in tmp_path.glob("*.pb")) == ["b.pb", "b_.pb", "b_2.pb"]
 
 
+def test_half_a_graph_is_none(tmp_path, run_script):
+    """A file may be of so many bytes only; what is a value's own file is there or is not."""
+    code = """
+import resource, sys
+from summarykit import SummaryRecord
+graph = {f"n{number}": {"op": "Add", "inputs": [f"n{number - 1}"] if number else []} for number in range(2000)}
+with SummaryRecord(sys.argv[1]) as record:
+    record.add_value("graph", "first", {"x": {"op": "Input"}}); record.record(0)
+    assert record.flush()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5000, resource.RLIM_INFINITY))
+    record.add_value("graph", "second", graph); record.record(1)
+    record.flush()
+    assert list(record.stats()["dropped"]) == ["graph: OSError"], record.stats()
+"""
+    run_script(code, tmp_path).expect_success()
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".pb"] == []
+
+
 def test_another_writer_says_that_its_graph_is_beside(tmp_path):
     record(tmp_path, ("graph", "Neg"))
     with SummaryRecord(tmp_path) as later:

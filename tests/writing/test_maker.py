@@ -19,7 +19,7 @@ def interrupted(made, at, error):
 
     def trace(frame, event, _):
         nonlocal lines
-        if frame.f_code.co_filename not in (maker.__file__, file.__file__) or frame.f_code.co_name == "_remove":
+        if frame.f_code.co_filename not in (maker.__file__, file.__file__) or frame.f_code.co_name in ("_remove", "remove"):
             return None
         lines += event == "line"
         if lines == at and event == "line":

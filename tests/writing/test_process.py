@@ -18,7 +18,7 @@ import psutil
 import pytest
 from testkit import scripts
 
-from summarykit import Run, SummaryRecord
+from summarykit import Run, SummaryRecord, SummaryWriter
 from summarykit.formats import FORMATS
 from summarykit.kinds import KINDS
 from summarykit.kinds.memory import Lending
@@ -227,6 +227,16 @@ def test_small_totals_stay_in_the_thread(tmp_path, monkeypatch):
     some.collect(10)
     assert some.crew is None
     some.executor.close()
+
+
+def test_old_values_of_small_totals_do_too(tmp_path):
+    """As where somebody records anew what was recorded last year, with its own times."""
+    with SummaryWriter(tmp_path) as writer:
+        for step in range(3):
+            writer.add_histogram("h", np.ones(100), step, walltime=1e9)
+            writer.add_tensor("t", np.ones(100), step, walltime=1e9)
+            assert writer.flush()
+        assert writer._writer.desk.works.executor._crew is None
 
 
 def test_a_thread_that_falls_behind_is_relieved(tmp_path, monkeypatch):

@@ -109,3 +109,27 @@ def test_a_record_holds_the_folder(tmp_path):
         (point,) = Run(directory).points("embedding", "words")
         assert (point.step, point.value.data.tolist()) == (3, [b"embeddings/00000"])
         assert (directory / "embeddings/00000/metadata.tsv").read_text() == "a\nb\nc\nd\n"
+
+
+def test_half_an_entry_of_the_list_is_none(tmp_path, run_script):
+    """A file may be of so many bytes only: the system takes a part of the entry, and says so by a number."""
+    code = """
+import resource, sys
+from pathlib import Path
+from summarykit.shapes import Embedding, Point
+from summarykit.writing.projector import CONFIG, Projector
+projector, listed = Projector(sys.argv[1]), Path(sys.argv[1], CONFIG)
+point = Point("embedding", "words", 1, 1.0, Embedding({"tensors.tsv": b"1"}, (1, 1), None))
+projector.place(point)
+before = listed.read_text()
+resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 20, resource.RLIM_INFINITY))
+try:
+    projector.place(point)
+except OSError as error:
+    print(error.strerror)
+assert listed.read_text() == before
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+projector.place(point)
+assert listed.read_text().count("}") == 2
+"""
+    assert run_script(code, tmp_path).expect_success().stdout == "No space left on device\n"
