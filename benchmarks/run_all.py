@@ -15,13 +15,14 @@ from contestants import CHECKOUT, CONTESTANTS
 from harness import Options, chosen, markdown, parser
 
 WORKLOADS = (
-    "scalars", "short", "start", "idle", "memory", "histograms", "images", "tensors", "mixed_step", "fenced", "pauses", "writer", "reading",
+    "scalars", "short", "start", "idle", "memory", "histograms", "images", "tensors", "mixed_step", "fenced", "collector", "pauses", "writer",
+    "reading",
 )  # fmt: skip
 PACKAGES = ("summarykit", "numpy", "protobuf", "torch", "tensorboard", "tensorboardX", "tbparse", "mindspore")
 # Rows that can be read alone; the others go into a fold.
 HEADLINES = re.compile(
     r"a scalar, one call each: |1 M scalars, one call each, |10 scalars, |a whole job|import over NumPy|an idle writer"
-    r"|10 histograms|image 512|4 tensors|62 histograms|read scalars"
+    r"|10 histograms|image 512|4 tensors|62 histograms|a step of a ResNet-18|one that records|… what it and the next|read scalars"
 )
 MARKER = "<!-- benchmarks -->"
 

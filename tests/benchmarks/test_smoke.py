@@ -9,7 +9,7 @@ import pytest
 
 SCRIPTS = {
     "scalars": 8, "short": 8, "start": 6, "idle": 1, "memory": 1, "histograms": 11, "images": 10, "tensors": 8, "mixed_step": 6,
-    "fenced": 6, "pauses": 2, "writer": 5, "reading": 3,
+    "fenced": 6, "collector": 9, "pauses": 2, "writer": 5, "reading": 3,
 }  # fmt: skip
 
 
@@ -22,7 +22,7 @@ def run(checkout, script, *options):
 
 @pytest.mark.parametrize(("script", "claims"), SCRIPTS.items())
 def test_a_script_prints_a_figure_for_each_claim(script, claims, checkout):
-    if script == "fenced":
+    if script in ("fenced", "collector"):
         pytest.importorskip("torch")
     header, rule, *rows = [line for line in run(checkout, script).splitlines() if line.startswith("|")]
     assert header == "| what | summarykit | script |"
@@ -46,6 +46,14 @@ def test_the_readme_gets_the_table_between_its_markers(checkout, tmp_path, monke
     run_all.update(readme, "first")
     run_all.update(readme, "second")
     assert readme.read_text() == "before\n<!-- benchmarks -->\nsecond\n<!-- benchmarks -->\nafter\n"
+
+
+def test_the_sizes_that_stand_for_a_network_are_its_parameters(checkout, monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.syspath_prepend(str(checkout / "benchmarks"))
+    import resnet18
+
+    assert [parameter.numel() for parameter in resnet18.network().parameters()] == resnet18.SIZES
 
 
 def test_every_script_is_in_the_whole(checkout, monkeypatch):
