@@ -84,13 +84,13 @@ class Delivery:
         try:
             point = self._placed(point)
             records = lay_out(point, self._output.formats)
+            if isinstance(point.value, Scalar):
+                self._stats.watch(_column(point, point.value))
+            if self._exporter and isinstance(point.value, Tensor):
+                self._exporter.export(point, self._stats)
         except Exception as error:  # noqa: BLE001  such as a MemoryError: it costs this value alone
             self._stats.drop(f"{point.kind}: {type(error).__name__}", detail=f"{point.tag!r}: {error}")
             return None
-        if isinstance(point.value, Scalar):
-            self._stats.watch(_column(point, point.value))
-        if self._exporter and isinstance(point.value, Tensor):
-            self._exporter.export(point, self._stats)
         return records
 
     def _placed(self, point: Point) -> Point:

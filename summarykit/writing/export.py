@@ -31,8 +31,9 @@ class Exporter:
             self._folder = self._folder or _new_folder(self._directory)
             self._folder.mkdir(parents=True, exist_ok=True)
             _save(self._folder / f"{file_stem(point.tag)}_{point.step}.npy", point.value.data)
-        except OSError as error:
-            stats.say(("export", error.errno), "tensor %r was not exported as .npy (%s); it is in the summary file", point.tag, error)
+        except (OSError, MemoryError) as error:
+            message = "tensor %r was not exported as .npy (%s); it is in the summary file"
+            stats.say(("export", getattr(error, "errno", None)), message, point.tag, error)
 
 
 def _new_folder(directory: Path) -> Path:
@@ -47,7 +48,7 @@ def _new_folder(directory: Path) -> Path:
 def _save(path: Path, array: Array) -> None:
     try:
         np.save(path, array)
-    except OSError:
+    except BaseException:
         path.unlink(missing_ok=True)    # half an array is worse than none
         raise
 

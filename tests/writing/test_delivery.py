@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
+import pytest
+
 from summarykit import Run, SummaryRecord
 from summarykit.writing import delivery
 
@@ -63,3 +66,26 @@ def test_small_records_that_cannot_be_joined_are_counted(tmp_path, monkeypatch):
                 assert record.flush()
     assert record.stats()["dropped"] == {"MemoryError": 1}
     assert Run(tmp_path).tensors("a").step.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize(("error", "lost"), [(MemoryError, {}), (RuntimeError, {"tensor: RuntimeError": 1})])
+def test_what_cannot_be_exported_costs_itself_alone(error, lost, tmp_path, monkeypatch):
+    """The tensor is in the summary file all the same; what nobody foresaw is counted."""
+
+    def save(path, array):
+        real(path, array)
+        if path.name == "a_2.npy":
+            raise error("no more")
+
+    real = np.save
+    monkeypatch.setattr(np, "save", save)
+    with SummaryRecord(tmp_path, export_options={"tensor_format": "npy"}, num_process=0) as record:
+        for step in range(1, 5):
+            record.add_value("tensor", "a", [1.0, step])
+            record.add_value("tensor", "b", [1.0, step])
+            record.record(step)
+        assert record.flush()
+        stats = record.stats()
+    assert (stats["recorded"], stats["written"], stats["dropped"]) == (8, 8 - len(lost), lost)
+    exported = sorted(path.name for path in tmp_path.glob("export_*/tensor/*"))
+    assert exported == sorted(f"{tag}_{step}.npy" for tag in "ab" for step in range(1, 5) if (tag, step) != ("a", 2))
