@@ -13,7 +13,7 @@ asked for; nothing comes twice; the last step is always there; evaluations are r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from inspect import signature
 from typing import Any
 
@@ -29,6 +29,7 @@ from summarykit.integrations.adapted import adapted
 from summarykit.integrations.driver import Driver
 from summarykit.integrations.mindspore_parts import PARTS, Loss
 from summarykit.notices import Notices
+from summarykit.ops.current import Given
 from summarykit.ops.mindspore_operators import taken
 from summarykit.training import Callback
 
@@ -64,7 +65,7 @@ class Callbacks(mindspore.train.Callback):
         self._depth = 0
         self._base = 0
         self._theirs: Any = None
-        self._wakes_at = 0
+        self._wakes_at = 0    # this and the next as MindSpore counts: from where a training begins that continues another
         self._passed = 0    # the last step that has ended
         self._outputs = 0    # which outputs are known: to hold them would hold their memory
         if (begun := already()) and not Callbacks._made:
@@ -77,21 +78,24 @@ class Callbacks(mindspore.train.Callback):
 
     def __exit__(self, *raised: Any) -> None:
         self._depth -= 1
+        error = raised[1]
         if self._depth == 0:
             try:
                 self._settle()
             finally:
-                self.driver.failed(raised[1]) if raised[1] else self.driver.train_end()
+                self.driver.failed(error) if error else self.driver.train_end()
+        elif error:
+            self.driver.eval_failed(error)    # who asked for the evaluation may go on without it
 
     def on_train_epoch_begin(self, run_context: Any) -> None:
         """The first one begins the training: nobody knows before whether it continues another."""
         params = run_context.original_args()
         if not self.driver.training:
             epoch = params["cur_epoch_num"] - 1
-            self._base = 0 if params["cur_step_num"] else epoch * params["batch_num"]
-            self._theirs, self._wakes_at, self._passed = params, 0, params["cur_step_num"] + self._base
+            self._theirs, self._wakes_at, self._passed = params, 0, params["cur_step_num"]
+            self._base = 0 if self._passed else epoch * params["batch_num"]
             self.driver.train_begin(
-                initial_step=self._passed, initial_epoch=epoch, framework="mindspore",
+                initial_step=self._passed + self._base, initial_epoch=epoch, framework="mindspore",
                 batch_num=params["batch_num"], **{name: params.get(name) for name in FIELDS},
             )  # fmt: skip
         self._outputs = id(params.get("net_outputs"))    # of an evaluation, perhaps
@@ -99,7 +103,7 @@ class Callbacks(mindspore.train.Callback):
 
     def on_train_step_begin(self, run_context: Any) -> None:
         """A step begins; in sink mode several. While the callbacks sleep nobody is told: after PyNative's work the caches are cold."""
-        if run_context.original_args()["cur_step_num"] + self._base >= self._wakes_at:
+        if run_context.original_args()["cur_step_num"] >= self._wakes_at:
             self._catch_up()
 
     def on_train_step_end(self, run_context: Any) -> None:
@@ -119,19 +123,19 @@ class Callbacks(mindspore.train.Callback):
         self._pass_on(run_context)
 
     def _step_ended(self, theirs: Any) -> None:
-        self._passed = step = theirs["cur_step_num"] + self._base
+        self._passed = step = theirs["cur_step_num"]
         self._outputs = id(theirs.get("net_outputs"))
         if step >= self._wakes_at:
             self._catch_up()
-            self._wakes_at = self.driver.wakes_at
+            self._wakes_at = self.driver.wakes_at - self._base
 
     def _catch_up(self) -> None:
         """Tell the last step that has ended, and the one that runs, unless that was done."""
         driver, theirs = self.driver, self._theirs
         if theirs is None:
             return
-        step, batch, outputs = self._passed, theirs.get("train_dataset_element"), theirs.get("net_outputs")
-        runs = theirs.get("mode") == "train" and theirs["cur_step_num"] + self._base > step    # while it evaluates, its steps are others
+        step, batch, outputs = self._passed + self._base, theirs.get("train_dataset_element"), theirs.get("net_outputs")
+        runs = theirs.get("mode") == "train" and theirs["cur_step_num"] > self._passed    # while it evaluates, its steps are others
         if runs and id(outputs) != self._outputs:
             outputs = None    # these are already of the step that runs
         if step > driver.step:
@@ -147,10 +151,12 @@ class Callbacks(mindspore.train.Callback):
     def _settle(self) -> None:
         """All is left. Where outputs are new, their step is whole: the exception is that of a callback which was told of its end first."""
         theirs = self._theirs
-        if theirs is not None and theirs.get("mode") == "train" and id(theirs.get("net_outputs")) != self._outputs:
-            self._step_ended(theirs)
-        self._catch_up()
-        self._theirs = None
+        try:
+            if theirs is not None and theirs.get("mode") == "train" and id(theirs.get("net_outputs")) != self._outputs:
+                self._step_ended(theirs)
+            self._catch_up()
+        finally:
+            self._theirs = None
 
     def on_eval_begin(self, run_context: Any) -> None:
         """An evaluation begins, in a training or on its own."""
@@ -196,26 +202,38 @@ class Collecting(adapted(_Collector, Callbacks)):    # type: ignore[misc]
     The class is not called SummaryCollector because MindSpore leaves callbacks of that name out of the evaluations of ``fit``.
     """
 
-    def on_train_epoch_begin(self, run_context: Any) -> None:
-        """See `Callbacks`; what operators left before is not of this training."""
-        if not self.driver.training:
-            taken()
-        super().on_train_epoch_begin(run_context)
+    _given: Sequence[Given] = ()    # to operators in the last step that has ended
+    _aside: Sequence[Given] = ()    # in the one that is open, before an evaluation began in it
 
-    def _step_ended(self, theirs: Any) -> None:
-        some = debug_ops.SUMMARY_TENSOR_CACHE or summary_record.SUMMARY_TENSOR_CACHE
-        self.driver.params[Operator.taken] = taken() if some else []
-        super()._step_ended(theirs)
-
-    def on_eval_end(self, run_context: Any) -> None:
-        """See `Callbacks`; what the evaluation gave to operators is not of the training."""
-        taken()
-        super().on_eval_end(run_context)
+    def __enter__(self) -> Collecting:
+        if self._depth:    # an evaluation begins in a training, perhaps in a step that is open: what operators gave so far is of that
+            self._aside = [*self._aside, *taken()]
+        super().__enter__()
+        return self
 
     def __exit__(self, *raised: Any) -> None:
-        super().__exit__(*raised)
-        if self._depth == 0:
-            self.driver.params.pop(Operator.taken, None)
+        try:
+            super().__exit__(*raised)
+        finally:
+            taken()    # what an evaluation gave to operators is not of the training
+            if self._depth == 0:
+                self.driver.params.pop(Operator.taken, None)
+                self._given = self._aside = ()
+
+    def on_train_epoch_begin(self, run_context: Any) -> None:
+        """See `Callbacks`; what operators left before is not of this training."""
+        begins = not self.driver.training
+        if begins:
+            taken()
+        super().on_train_epoch_begin(run_context)
+        if begins:
+            self.driver.params[Operator.taken] = self._given = ()
+
+    def _step_ended(self, theirs: Any) -> None:
+        if debug_ops.SUMMARY_TENSOR_CACHE or summary_record.SUMMARY_TENSOR_CACHE or self._given or self._aside:
+            self.driver.params[Operator.taken] = self._given = [*self._aside, *taken()]
+            self._aside = ()
+        super()._step_ended(theirs)
 
 
 SummaryCollector = Collecting

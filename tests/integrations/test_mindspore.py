@@ -112,6 +112,18 @@ def test_no_step_is_told_with_the_loss_of_the_next(done):
     assert seen == {step: {"loss/auto": losses[int(step) - 1]} for step in seen}
 
 
+@pytest.mark.parametrize("ended", ["well", "failed"])
+def test_an_evaluation_in_an_open_step_takes_nothing_from_it(done, ended):
+    run, whole = Run(done.folder / "within" / ended), Run(done.folder / "ours")
+    assert steps(run, "loss/auto") == steps(run, "op/mean") == STEPS
+    assert run.scalars("op/mean").value.tolist() == whole.scalars("op/mean").value.tolist()
+    assert ("eval/Accuracy" in run.tags()["scalar"]) == (ended == "well")
+
+
+def test_a_run_is_let_go_of_though_a_callback_raises_at_its_end(done):
+    assert done.facts["let_go"] == {"raised": "only we", "held": False}
+
+
 def test_a_rate_for_each_group(done):
     run = Run(done.folder / "groups")
     assert run.scalars("learning_rate/0").value.tolist() == pytest.approx([0.1] * 4)

@@ -6,11 +6,13 @@ Each function is a scenario that records into a folder of its own; what it saw i
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import json
 import logging
 import sys
 import time
+import weakref
 
 import mindspore as ms
 import mindspore.dataset as ds
@@ -254,12 +256,13 @@ class Sleeps(Callback):
 
 
 class Evaluates(ms.train.Callback):
-    def __init__(self, model, callback):
-        self.model, self.callback = model, callback
+    def __init__(self, model, *callbacks):
+        self.model, self.callbacks = model, callbacks
 
     def on_train_step_end(self, run_context):
         if run_context.original_args().cur_step_num == 6:
-            self.model.eval(data(8, 5), callbacks=[self.callback])
+            with contextlib.suppress(ArithmeticError):
+                self.model.eval(data(8, 5), callbacks=[*self.callbacks])
 
 
 def between(where):
@@ -269,6 +272,38 @@ def between(where):
     callbacks = Callbacks(sleeps)
     model.train(2, data(), callbacks=[Evaluates(model, callbacks), callbacks])
     return {"seen": sleeps.seen}
+
+
+def within(where):
+    """Another callback evaluates with the same collector when a step has ended, before that is told of its end."""
+    for name, breaks in {"well": [], "failed": [Breaks(1, "on_eval_step_end")]}.items():
+        _, model = built()
+        collector = SummaryCollector(f"{where}/{name}", collect_freq=1)
+        model.train(2, data(), callbacks=[Evaluates(model, *breaks, collector), collector])
+
+
+class Raises(Callback):
+    def on_train_step_end(self, run_context):
+        if run_context.original_args().cur_step_num > 1:
+            raise ArithmeticError("only we")
+
+
+class Refers(ms.train.Callback):
+    def on_train_step_begin(self, run_context):
+        self.params = weakref.ref(run_context.original_args())
+
+
+def let_go(where):
+    """One of our callbacks raises when it is told of the step after which another one did."""
+    _, model = built()
+    refers, callbacks = Refers(), Callbacks(Raises())
+    try:
+        model.train(2, data(), callbacks=[refers, Breaks(2, "on_train_step_end"), callbacks])
+    except ArithmeticError as error:
+        raised = str(error)
+    callbacks.driver.params.pop("exception")    # holds the frames that it came through
+    gc.collect()
+    return {"raised": raised, "held": refers.params() is not None}
 
 
 class Stops(Callback):
@@ -346,8 +381,8 @@ if __name__ == "__main__":
     if len(sys.argv) > 3:
         sys.exit(interrupted(f"{sys.argv[1]}/interrupted"))
     scenarios = (
-        plain, theirs, ours, seldom, fit, breaks, asleep, twice, resumed, unbegun, between, groups, own_step, sunk, stops, fails,
-        record, communicating, gradients, late,
+        plain, theirs, ours, seldom, fit, breaks, asleep, twice, resumed, unbegun, between, within, let_go, groups, own_step, sunk, stops,
+        fails, record, communicating, gradients, late,
     )  # fmt: skip
     facts = {each.__name__: each(f"{sys.argv[1]}/{each.__name__}") for each in scenarios}
     print("FACTS" + json.dumps(facts))
