@@ -44,12 +44,17 @@ class SummaryTracker(GeneralTracker):
             run_name: the run's name.
             logging_dir: where all runs lie.
             **options: of ``summarykit.SummaryWriter``; both viewers' files are written unless ``formats`` says otherwise.
+
+        Raises:
+            TypeError: an unknown option, or one of a wrong type.
+            ValueError: an option out of range.
         """
         super().__init__()
         self.run_name = run_name
         self.logging_dir = os.path.join(logging_dir or ".", run_name)
         self._options = {"formats": ("mindspore", "tensorboard"), **options}
         self._writer: SummaryWriter | None = None
+        SummaryWriter(self.logging_dir, write_to_disk=False, **self._options)    # which checks the options
 
     @property
     def tracker(self) -> SummaryWriter | None:
@@ -79,6 +84,19 @@ class SummaryTracker(GeneralTracker):
         for tag in [tag for tag, value in leaves.items() if is_array(value)]:
             self._writing().add_tensor(tag, leaves.pop(tag), step, **kwargs)
         self._writing().add_scalars_dict(leaves, step, **kwargs)
+
+    @on_main_process
+    def log_images(self, values: Mapping[str, Any], step: int | None = None, *, dataformats: str | None = None, **kwargs: Any) -> None:
+        """Record pictures of one step, each batch of them as one: a grid of up to 8 columns.
+
+        Args:
+            values: by name a batch: an array or tensor, or a list of pictures of one size: arrays, tensors or Pillow's.
+            step: optimizer updates completed; None: 0.
+            dataformats: the meaning of the axes, such as ``"NHWC"``; None: as the shape tells.
+            **kwargs: ``walltime``: seconds since the epoch.
+        """
+        for tag, images in values.items():
+            self._writing().add_images(tag, images, step, dataformats=dataformats, **kwargs)
 
     @on_main_process
     def finish(self) -> None:

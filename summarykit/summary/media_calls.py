@@ -32,7 +32,7 @@ class MediaCalls(DirectRecorder):
         self._record("image", tag, img_tensor, global_step, walltime, dataformat=dataformats)
 
     def add_images(
-        self, tag: str, img_tensor: Any, global_step: int | None = None, walltime: float | None = None, dataformats: str = "NCHW"
+        self, tag: str, img_tensor: Any, global_step: int | None = None, walltime: float | None = None, dataformats: str | None = "NCHW"
     ) -> None:
         """Record a batch of pictures as one: a grid of up to 8 columns.
 
@@ -41,9 +41,10 @@ class MediaCalls(DirectRecorder):
             img_tensor: array or tensor, or a list of pictures of one size.
             global_step: see `MediaCalls`.
             walltime: see `MediaCalls`.
-            dataformats: the meaning of the axes (``"NCHW"``, ``"NHWC"``, ``"NHW"`` ...); of a list those of one picture will do.
+            dataformats: the meaning of the axes (``"NCHW"``, ``"NHWC"``, ``"NHW"`` ...); of a list those of one picture will do. None: as
+                the shape tells.
         """
-        if isinstance(img_tensor, (list, tuple)) and "N" not in dataformats.upper():
+        if isinstance(img_tensor, (list, tuple)) and dataformats and "N" not in dataformats.upper():
             dataformats = f"N{dataformats}"
         self._record("image", tag, img_tensor, global_step, walltime, dataformat=dataformats)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 
 import numpy as np
@@ -112,6 +113,32 @@ def test_values_of_every_sort(tmp_path):
     assert steps(tmp_path / "digits", "text", "note") == [1]
     assert Run(tmp_path / "digits").tensors("array").at(1)[:].tolist() == [0, 1, 2]
     assert Run(tmp_path / "digits").scalars("loss").wall_time[0] == 100.0
+
+
+def test_pictures_lie_as_their_shape_tells_or_as_is_said(tmp_path):
+    pillow = pytest.importorskip("PIL.Image")
+    batch = np.random.default_rng(0).integers(0, 256, (2, 5, 8, 3), "uint8")
+    accelerator = tracked(tmp_path)
+    tracker = accelerator.get_tracker("summarykit")
+    tracker.log_images({"array": batch, "pillow": [pillow.fromarray(each) for each in batch]}, step=3)
+    tracker.log_images({"tensors": [torch.from_numpy(each).permute(2, 0, 1) for each in batch]}, step=3, walltime=100.0)
+    tracker.log_images({"turned": batch.transpose(0, 2, 1, 3)}, step=3, dataformats="NWHC")
+    accelerator.end_training()
+    run = Run(tmp_path / "digits")
+    found = [run.images(tag) for tag in ("array", "pillow", "tensors", "turned")]
+    assert [images.step.tolist() for images in found] == [[3]] * 4
+    side_by_side = np.concatenate(list(batch), axis=1)
+    drawn = [np.asarray(pillow.open(io.BytesIO(images.at(3).value.encoded)).convert("RGB")) for images in found]
+    assert all(np.array_equal(one, side_by_side) for one in drawn)
+    assert found[2].wall_time[0] == 100.0
+
+
+def test_a_wrong_option_is_told_before_the_training(tmp_path):
+    with pytest.raises(TypeError, match="unknown"):
+        SummaryTracker("digits", tmp_path, unknown=1)
+    with pytest.raises(ValueError, match="formats"):
+        SummaryTracker("digits", tmp_path, formats=("csv",))
+    assert not list(tmp_path.iterdir())
 
 
 def test_log_with_summarykit(tmp_path):

@@ -251,6 +251,47 @@ def test_what_the_logger_is_given(tmp_path):
     assert scalars(logger.log_dir)["later"] == {8: 1.0}
 
 
+def test_the_logger_finds_its_earlier_runs_at_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    SummaryLogger("~/runs").log_metrics({"loss": 1.0}, 1)
+    again = SummaryLogger("~/runs")
+    assert (again.version, again.save_dir) == (1, str(tmp_path / "runs"))
+
+
+def test_the_logger_has_the_arguments_of_lightnings_own(tmp_path):
+    logger = SummaryLogger(tmp_path, "digits", 3, False, True, "mine", "below")
+    assert logger.log_dir == str(tmp_path / "digits/version_3/below")
+    logger.log_graph(torch.nn.Linear(4, 1), torch.ones(1, 4))
+    logger.log_hyperparams({"lr": 0.1})
+    logger.log_metrics({"loss": 0.5}, 7)
+    logger.finalize("success")
+    assert scalars(logger.log_dir) == {"mine-hp_metric": {0: -1.0}, "mine-loss": {7: 0.5}}
+    assert len(Run(logger.log_dir).graph()) == 0
+    drawn = SummaryLogger(tmp_path, "drawn")
+    drawn.log_graph(torch.nn.Linear(4, 1), torch.ones(1, 4))
+    drawn.finalize("success")
+    assert len(Run(drawn.log_dir).graph()) == 1
+
+
+def test_metrics_that_come_with_settings_are_recorded(tmp_path):
+    logger = SummaryLogger(tmp_path)
+    logger.log_hyperparams({"lr": 0.1}, {"accuracy": 0.5}, step=4)
+    logger.log_hyperparams({"lr": 0.1}, 0.25)
+    logger.log_hyperparams({}, {"alone": 1.0})
+    logger.finalize("success")
+    assert scalars(logger.log_dir) == {"accuracy": {4: 0.5}, "hp_metric": {0: 0.25}, "alone": {0: 1.0}}
+    assert Run(logger.log_dir).hparams()["lr"] == 0.1
+
+
+def test_a_wrong_option_of_the_logger_is_told_before_the_training(tmp_path):
+    with pytest.raises(TypeError, match="unknown"):
+        SummaryLogger(tmp_path / "logs", unknown=1)
+    with pytest.raises(ValueError, match="formats"):
+        SummaryLogger(tmp_path / "logs", formats=("csv",))
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_hooks_that_do_nothing_are_not_called_and_those_of_a_subclass_are(tmp_path, package):
     pytest.importorskip(PACKAGES[package])
