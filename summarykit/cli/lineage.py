@@ -23,6 +23,8 @@ from summarykit.cli.sinks import Csv
 from summarykit.reading import Run
 from summarykit.reading.lineage_importance import Importance
 
+_WIDEST = 60    # columns of a cell among others; --json, --csv and the details of one run have the whole
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
@@ -46,18 +48,22 @@ def run(args: argparse.Namespace) -> int:
     rows = lineage_rows.rows(runs)
     for condition in args.where:
         rows = rows.where(condition)
+    if args.descending and not args.sort:
+        raise CommandError("--descending is about --sort: name its column")
     if args.sort:
         rows = rows.by(args.sort, descending=args.descending)
     found = _importance(rows, args.importance) if args.importance else None
-    if args.html or args.csv:
-        _write(rows, args, found)
-    elif args.json:
+    _write(rows, args, found)
+    if args.json:
         columns = _columns(rows, args.columns or "all")
         told = {} if found is None else {"importance": vars(found)}
         only = {"lineage": vars(_only(runs).lineage())} if len(runs) == len(rows) == 1 else {}
         spell.print_json({"runs": [{name: rows.value(row, name) for name in columns} for row in rows], **told, **only})
-    else:
-        _show(rows, runs, args, found)
+    elif not (args.html or args.csv):
+        _show(rows, runs, args.columns)
+    if found is not None and not args.json:
+        print(f"\n{found.metric}: {found.method}, {spell.some(found.runs, 'run')}")
+        table.show(("<hyper-parameter", ">importance"), [(name, f"{score:.3f}") for name, score in found.scores.items()], indent=2)
     return OK
 
 
@@ -84,7 +90,7 @@ def _write(rows: Rows, args: argparse.Namespace, found: Importance | None) -> No
         sink = Csv(args.csv)
         sink.write({name: [_cell(rows.value(row, name)) for row in rows] for name in columns})
         sink.close()
-    for file in filter(None, (args.html, args.csv)):
+    for file in filter(None, () if args.json else (args.html, args.csv)):
         print(f"{file}: {spell.some(len(rows), 'run')}, {spell.size(file.stat().st_size)}")
 
 
@@ -92,18 +98,20 @@ def _cell(value: Any) -> Any:
     return "" if value is None else value if isinstance(value, (str, int, float)) else json.dumps(value)
 
 
-def _show(rows: Rows, runs: select.Runs, args: argparse.Namespace, found: Importance | None) -> None:
+def _show(rows: Rows, runs: select.Runs, asked: str | None) -> None:
     if not len(rows):
         print("no run for which that holds")
-    elif len(runs) == 1 and args.columns is None:
+    elif len(runs) == 1 and asked is None:
         lineage_details.show(rows, _only(runs).lineage())
     else:
-        columns = _columns(rows, args.columns)
-        cells = [[lineage_details.text(name, rows.value(row, name)) for name in columns] for row in rows]
+        columns = _columns(rows, asked)
+        cells = [[_shown(name, rows.value(row, name)) for name in columns] for row in rows]
         table.show([f"{'>' if rows.is_numeric(name) else '<'}{name}" for name in columns], cells)
-    if found is not None:
-        print(f"\n{found.metric}: {found.method}, {spell.some(found.runs, 'run')}")
-        table.show(("<hyper-parameter", ">importance"), [(name, f"{score:.3f}") for name, score in found.scores.items()], indent=2)
+
+
+def _shown(column: str, value: Any) -> str:
+    text = lineage_details.text(column, value)
+    return text if column == "run" else table.shorten(text, _WIDEST)
 
 
 def _only(runs: select.Runs) -> Run:

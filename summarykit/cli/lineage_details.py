@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from typing import Any
 
 from summarykit.cli import spell, table
-from summarykit.cli.lineage_rows import Rows
+from summarykit.cli.lineage_rows import Rows, as_text
 from summarykit.reading.lineage import RunLineage
 
 _OF_CODE = ("branch", "directory", "python", "platform")
@@ -29,6 +28,7 @@ def _further(told: RunLineage) -> list[tuple[str, str]]:
         ("model", str(told.model.get("path") or "")),
         ("train_dataset", str(told.train_dataset.get("path") or "")),
         ("diff", spell.some(len(diff.splitlines()), "line") if diff else ""),
+        ("not compared", ", ".join(map(str, code.get("not_compared") or ()))),
         ("command", shlex.join(map(str, code.get("command") or ()))),
         *((name, str(code.get(name) or "")) for name in _OF_CODE),
         ("packages", ", ".join(packages)),
@@ -45,4 +45,4 @@ def text(column: str, value: Any) -> str:
         return spell.duration(value)
     if isinstance(value, float):
         return spell.number(value)
-    return value if isinstance(value, str) else json.dumps(value, default=str)
+    return as_text(value)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from typing import Any
 
 from summarykit import __version__
 from summarykit.cli import page, spell
-from summarykit.cli.lineage_rows import Rows
+from summarykit.cli.lineage_rows import Rows, as_text
 from summarykit.reading.lineage_importance import Importance
 
 _MOST_AXES = 12
@@ -59,8 +58,4 @@ def _column(name: str, rows: Rows) -> dict[str, Any]:
         values = [None if value is None else time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(value)) for value in values]
     elif rows.is_numeric(name):
         return {"name": name, "numbers": True, "values": values}
-    return {"name": name, "numbers": False, "values": [None if value is None else _text(value) for value in values]}
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, default=str)
+    return {"name": name, "numbers": False, "values": [None if value is None else as_text(value) for value in values]}

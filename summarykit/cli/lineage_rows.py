@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import math
 import operator
 import re
@@ -133,10 +134,19 @@ class Rows:
 def _holds(holds: Callable[[Any, Any], bool], value: Any, wanted: str) -> bool:
     if value is None:
         return holds is operator.ne
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if isinstance(value, bool):
+        return holds(as_text(value), wanted.lower())
+    if isinstance(value, (int, float)):
         number = _number(wanted)
-        return holds(value, number) if number is not None else holds is operator.ne
-    return holds(str(value), wanted)
+        if number is None:
+            return holds is operator.ne
+        return holds(0, 0) if math.isnan(value) and math.isnan(number) else holds(value, number)    # who asks for NaN means it
+    return holds(as_text(value), wanted)
+
+
+def as_text(value: Any) -> str:
+    """A cell that is no number: a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
 
 
 def _number(text: str) -> float | None:

@@ -14,7 +14,7 @@ _NARROWEST = 12
 def show(header: Sequence[str], rows: Iterable[Sequence[str]], *, indent: int = 0) -> None:
     """Print a table.
 
-    Columns without content are left out. In a terminal that is too narrow, so are those that may be; then the widest text is shortened.
+    Columns without content are left out. In a terminal that is too narrow, so are those that may be; then the widest texts are shortened.
 
     Args:
         header: a title per column, and before it ``">"`` (right-aligned), ``"<"`` (left-aligned, may be shortened in its middle) or ``"~"``
@@ -50,7 +50,11 @@ def clean(text: str) -> str:
 
 def width_of(text: str) -> int:
     """Columns that a text takes in a terminal."""
-    return sum(0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+    return len(text) if text.isascii() else sum(map(_width_of, text))
+
+
+def _width_of(char: str) -> int:
+    return 0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 def terminal_width() -> int:
@@ -62,12 +66,19 @@ def shorten(text: str, limit: int) -> str:
     """At most ``limit`` columns of a text: its beginning and its end, an ellipsis between them."""
     if width_of(text) <= limit:
         return text
-    head, tail = text, text
-    while width_of(head) > (limit - 1) // 2:
-        head = head[:-1]
-    while width_of(tail) > limit - 1 - width_of(head):
-        tail = tail[1:]
+    head = _beginning(text, (limit - 1) // 2)
+    tail = _beginning(text[::-1], limit - 1 - width_of(head))[::-1]
     return f"{head}…{tail}"
+
+
+def _beginning(text: str, limit: int) -> str:
+    """As much of a text as fits into so many columns."""
+    left = limit
+    for place, char in enumerate(text):
+        left -= _width_of(char)
+        if left < 0:
+            return text[:place]
+    return text
 
 
 def _transpose(rows: Iterable[Sequence[str]], columns: int) -> list[Sequence[str]]:
@@ -80,11 +91,14 @@ def _width(columns: Sequence[_Column]) -> int:
 
 
 def _shorten(columns: Sequence[_Column], excess: int) -> None:
-    """Take what is too much from the widest text."""
-    texts = [column for column in columns if column.side != ">"]
-    if excess > 0 and texts:
-        widest = max(texts, key=lambda column: column.width)
-        widest.shorten(max(widest.width - excess, _NARROWEST))
+    """Take what is too much from the widest text, and what that cannot give from the next; where lines break anyway, not from these."""
+    texts = sorted((column for column in columns if column.side != ">"), key=lambda column: -column.width)
+    enough = sum(max(column.width - _NARROWEST, 0) for column in texts) >= excess
+    for column in texts if enough else texts[:1]:
+        if excess > 0:
+            before = column.width
+            column.shorten(max(before - excess, _NARROWEST))
+            excess -= before - column.width
 
 
 class _Column:
@@ -111,8 +125,4 @@ class _Column:
 
 def _cut(text: str, limit: int) -> str:
     """At most ``limit`` columns of a text: its beginning, and an ellipsis."""
-    if width_of(text) <= limit:
-        return text
-    while width_of(text) > limit - 1:
-        text = text[:-1]
-    return f"{text}…"
+    return text if width_of(text) <= limit else f"{_beginning(text, limit - 1)}…"

@@ -55,7 +55,7 @@ def importance(metric: str, target: Sequence[Any], settings: Mapping[str, Sequen
     kept = np.argsort(numbers, kind="stable")    # the order of the runs has no say
     kept = kept[np.isfinite(numbers[kept])]
     if len(kept) < FEWEST:
-        raise ValueError(f"importance for {metric!r}: {len(kept)} of these runs have it, {FEWEST} are needed")
+        raise ValueError(f"importance for {metric!r}: {len(kept)} of these runs have a finite number there, {FEWEST} are needed")
     chosen = {name: [values[place] for place in kept.tolist()] for name, values in settings.items()}
     chosen = {name: values for name, values in chosen.items() if len(set(map(repr, values))) > 1}
     scores = _by_forest(numbers[kept], chosen) if len(kept) >= FEWEST_FOR_FOREST and chosen else None

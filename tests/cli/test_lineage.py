@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 
 import numpy as np
 import pytest
+from testkit.browser import ask
 
 from summarykit import SummaryRecord
 from summarykit.cli import main, spell
@@ -134,8 +136,9 @@ def test_a_page_with_columns_of_texts(cli, many, tmp_path):
     ("arguments", "words"),
     [
         (("--sort", "accurcy"), ("no column 'accurcy'", "metric/accuracy")), (("--where", "loss"), ("--where 'loss'", "such as")),
-        (("--columns", "x,y"), ("no column 'x'",)), (("--importance", "optimizer"), ("0 of these runs have it, 3 are needed",)),
-        (("--csv", "a.tfevents"), ("named like a summary file",)),
+        (("--columns", "x,y"), ("no column 'x'",)), (("--csv", "a.tfevents"), ("named like a summary file",)),
+        (("--importance", "optimizer"), ("0 of these runs have a finite number there, 3 are needed",)),
+        (("--descending",), ("--descending is about --sort: name its column",)),
     ],
 )  # fmt: skip
 def test_what_it_refuses(cli, many, arguments, words):
@@ -177,3 +180,67 @@ def test_a_run_for_which_the_condition_does_not_hold_is_not_shown(cli, many):
     assert "two words" in cli("lineage", one, "--where", "learning_rate<1").expect().out
     assert json.loads(cli("lineage", one, "--where", "learning_rate>1", "--json").expect().out) == {"runs": []}
     assert cli("lineage", many, "--where", "learning_rate>1e9").expect().out == "no run for which that holds\n"
+
+
+ODD = {"flag": True, "part": math.nan, "names": ["ä", 1], "note": "x" * 20_000, "other": "y" * 20_000}
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory):
+    """Three runs: of the values above, of others, and without any."""
+    directory = tmp_path_factory.mktemp("odd")
+    others = {"flag": False, "part": 1.0, "names": [], "note": "", "other": "z"}
+    for name, values, accuracy in (("nan", ODD, math.nan), ("other", others, 0.5), ("none", {}, 0.25)):
+        with SummaryRecord(directory / name, formats=("tensorboard",)) as record:
+            record.add_value("custom_lineage_data", "custom", values)
+            record.add_value("eval_lineage", "evaluation", {"metric": {"accuracy": accuracy}})
+            code = {"commit": "c" * 40, "dirty": False, "not_compared": ["large.bin", "ü.bin"]}
+            record.add_value("code_version", "code", code)
+            record.record(0)
+    return directory
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("flag=true", ["nan"]), ("flag=False", ["other"]), ("flag!=true", ["none", "other"]), ("part=nan", ["nan"]), ("part=1", ["other"]),
+        ("part!=NaN", ["none", "other"]), ("part<NaN", []), ('names=["ä", 1]', ["nan"]), ("names=[]", ["other"]),
+    ],
+)  # fmt: skip
+def test_a_cell_is_found_as_it_is_shown(cli, odd, condition, expected):
+    found = cli("lineage", odd, "--where", condition, "--columns", "run", "--sort", "run").expect().rows[1:]
+    assert [row[0] for row in found] == expected
+
+
+def test_of_a_huge_text_a_table_shows_the_ends(cli, odd):
+    lines = cli("lineage", odd, "--columns", "run,names,note,other").expect().out.splitlines()
+    assert re.search(r'nan +\["ä", 1\] +x{29}…x{30}  y{29}…y{30}$', "\n".join(lines), re.MULTILINE)
+    assert max(map(len, lines)) < 160
+    whole = cli("lineage", odd, "--json").json["runs"]
+    assert [each["note"] for each in whole if each["run"] == "nan"] == ["x" * 20_000]
+    assert "x" * 20_000 in cli("lineage", odd / "nan").expect().out
+
+
+def test_what_was_not_compared_is_told(cli, odd):
+    assert re.search(r"^not compared +large.bin, ü.bin$", cli("lineage", odd / "nan").expect().out, re.MULTILINE)
+
+
+def test_files_json_and_importance_at_once(cli, many, tmp_path):
+    told = cli("lineage", many, "--csv", tmp_path / "a.csv", "--json", "--importance", "loss", "--columns", "run").json
+    assert (len(told["runs"]), told["importance"]["metric"]) == (12, "loss")
+    assert (tmp_path / "a.csv").read_text().splitlines()[:2] == ['"run"', '"run-0"']
+    out = cli("lineage", many, "--csv", tmp_path / "b.csv", "--importance", "loss").expect().out
+    assert "b.csv: 12 runs" in out
+    assert re.search(r"^loss: .*, 12 runs$", out, re.MULTILINE)
+
+
+def test_in_the_page_what_lacks_a_number_comes_last(cli, odd, tmp_path, browser):
+    page = tmp_path / "page.html"
+    cli("lineage", odd, "--html", page, "--columns", "accuracy,note").expect()
+    script = """
+      const names = () => [...document.querySelectorAll("tbody tr")].map(row => row.children[0].textContent).join();
+      const sort = () => { document.querySelectorAll("th")[1].click(); return names(); };
+      const cell = [...document.querySelectorAll("td")].find(cell => cell.textContent.length > 1000);
+      return [sort(), sort(), cell.offsetWidth < 400, cell.title.length, told(0).length < 200].join(" ");
+    """
+    assert ask(browser, page, script) == "none,other,nan other,none,nan true 2000 true"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 
 import numpy as np
 import pytest
@@ -62,3 +63,19 @@ def test_empty_columns_are_left_out():
 @given(st.text(), st.integers(3, 40))
 def test_shortened_text_fits(text, limit):
     assert table.width_of(table.shorten(text, limit)) <= limit
+
+
+@pytest.mark.parametrize("text", ["x" * 2_000_000, "漢" * 1_000_000, "é" * 2_000_000])
+@pytest.mark.parametrize("side", "<~")
+def test_of_a_huge_text_no_more_is_looked_at_than_needed(text, side):
+    begun = time.thread_time()
+    (_, line) = table.lines((f"{side}text", ">number"), [(text, "1")], 80)
+    assert table.width_of(line) in (79, 80)
+    assert time.thread_time() - begun < 60    # it was hours
+
+
+def test_what_one_text_cannot_give_the_next_gives():
+    rows = [("a" * 100, "b" * 90, "1" * 10)]
+    assert [table.width_of(line) for line in table.lines(("<x", "~y", ">z"), rows, 60)] == [60, 60]
+    wide = list(table.lines(("<x", "~y", ">z"), [("a" * 100, "b" * 90, "1" * 100)], 60))    # which breaks anyway
+    assert "b" * 90 in wide[1]

@@ -49,7 +49,7 @@ def test_the_order_of_the_runs_does_not_matter(method):
 
 
 def test_three_runs_are_needed():
-    with pytest.raises(ValueError, match="importance for 'loss': 2 of these runs have it, 3 are needed"):
+    with pytest.raises(ValueError, match="importance for 'loss': 2 of these runs have a finite number there, 3 are needed"):
         importance("loss", [1, 2, None, float("nan"), "3", True], {"rate": [1, 2, 3, 4, 5, 6]})
 
 
