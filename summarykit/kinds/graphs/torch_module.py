@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from summarykit.errors import RefusedValueError
+from summarykit.kinds.graphs import torch_symbolic
 from summarykit.kinds.graphs.source import Guess, short
 from summarykit.kinds.graphs.torch_kept import kept, same_randomness
 from summarykit.kinds.graphs.torch_quiet import quiet
@@ -117,8 +118,7 @@ def _tensor(value: Any) -> Any:
 
 
 def _traced(model: Any, arguments: Arguments | None) -> list[Node]:
-    fx = _torch().fx
-    found = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
+    found = model if isinstance(model, _torch().fx.GraphModule) else torch_symbolic.traced(model)
     if arguments is not None:
         found = _with_types(found, arguments)
     return list(Reading(found, {}, main_device(model)).nodes())

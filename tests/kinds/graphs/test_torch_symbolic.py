@@ -1,0 +1,49 @@
+"""While a model is traced other threads call modules, the model's own among them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from summarykit.kinds.graphs.torch_symbolic import traced  # noqa: E402
+
+
+class Asking(torch.nn.Module):
+    """Has another thread call something before it calls its own layer."""
+
+    def __init__(self, ask):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 2)
+        self.ask = ask
+
+    def forward(self, x):
+        with ThreadPoolExecutor(1) as pool:
+            self.answer = pool.submit(self.ask, self).result()
+        return self.layer(x)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda model: torch.nn.Sequential(torch.nn.Sequential(torch.nn.ReLU()), torch.nn.Flatten())(torch.ones(2, 4)),
+        lambda model: model.layer(torch.ones(2, 4)),
+        lambda model: model.layer.weight,
+    ],
+    ids=["another model", "the same", "a parameter"],
+)
+def test_another_thread_gets_values_and_leaves_no_trace(ask):
+    model = Asking(ask)
+    graph = traced(model)
+    assert isinstance(model.answer, torch.Tensor)
+    assert [node.op for node in graph.graph.nodes] == ["placeholder", "call_module", "output"]
+
+
+def test_it_gives_what_pytorch_itself_does():
+    model = torch.nn.Sequential(torch.nn.Linear(4, 2), torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Dropout()))
+    ours, theirs = traced(model), torch.fx.symbolic_trace(model)
+    assert str(ours.graph) == str(theirs.graph)
+    assert type(ours).__name__ == type(theirs).__name__
+    assert ours.get_submodule("0") is model[0]
