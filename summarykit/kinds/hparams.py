@@ -71,7 +71,7 @@ class HParamsKind:
 
         Args:
             value: a mapping, dataclass or namespace.
-            metrics: tags of scalars of the run to compare by.
+            metrics: tags of scalars of the run to compare by; none: all.
             domains: setting -> the values that it may have.
             group: sessions of one group count as repetitions of one experiment.
             status: of the session: ``"success"``, ``"failure"``, ``"running"`` or ``"unknown"``.
@@ -90,12 +90,13 @@ class HParamsKind:
         return Settings(values, tuple(map(str, metrics)), allowed, str(group), status)
 
     def reduce(self, snapshot: Settings) -> Group:
-        """Lay it out as TensorBoard's three messages."""
+        """Lay it out as TensorBoard's messages; without metrics or domains as two, from which it compares by every scalar of the runs."""
         contents = {
-            "/experiment": hparams.experiment(snapshot.values, snapshot.metrics, snapshot.domains),
             "/session_start_info": hparams.session_start(snapshot.values, snapshot.group),
             "/session_end_info": hparams.session_end(snapshot.status),
         }
+        if snapshot.metrics or snapshot.domains:    # an experiment without metrics would have no column of them in any run
+            contents = {"/experiment": hparams.experiment(snapshot.values, snapshot.metrics, snapshot.domains), **contents}
         parts = ((ending, Plugin("hparams", np.empty(0, np.float32), content)) for ending, content in contents.items())
         return Group(tuple(parts), tag=hparams.TAG)
 

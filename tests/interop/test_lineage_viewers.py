@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from testkit import clients
 
-from summarykit import Loop, Run, SummaryCollector, convert
+from summarykit import Loop, Run, SummaryCollector, SummaryWriter, convert
 
 pytestmark = [pytest.mark.viewers, pytest.mark.shared]
 
@@ -103,3 +103,19 @@ def test_our_reader_tells_the_same(base):
     assert found.custom == CUSTOM
     assert found.metrics["accuracy"] == 0.75
     assert np.isnan(found.metrics["missing"])
+
+
+@pytest.mark.parametrize("way", ["http", "http --load-fast"])
+@pytest.mark.parametrize(("told", "compared"), [({}, {"loss", "accuracy"}), ({"accuracy": 0.5}, {"accuracy"})])
+def test_tensorboard_compares_by_the_metrics_that_were_told_or_by_all(tensorboard_client, tmp_path, way, told, compared):
+    """Frameworks tell the settings when the training begins, before there is a metric, and some users again, with one."""
+    for number in range(2):
+        with SummaryWriter(tmp_path / f"run{number}") as writer:
+            writer.add_hparams({"lr": number}, {})
+            writer.add_scalar("loss", 0.25, 1)
+            writer.add_scalar("accuracy", 0.5, 1)
+            writer.add_hparams({"lr": number}, told)
+    document = tensorboard_client(tmp_path, *way.split()).expect_sound()
+    assert {info["name"]["tag"] for info in document["hparams"]["experiment"]["metricInfos"]} == compared
+    values = [group["metricValues"] for group in document["hparams"]["session_groups"]["sessionGroups"]]
+    assert [{value["name"]["tag"] for value in each} for each in values] == [compared] * 2

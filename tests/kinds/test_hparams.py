@@ -35,7 +35,8 @@ def session(value, **options):
     """The settings of the session, the way our reader gets them."""
     group = HPARAMS.reduce(HPARAMS.snapshot(value, **options))
     parts = dict(group.parts)
-    assert (group.tag, list(parts)) == ("_hparams_", ["/experiment", "/session_start_info", "/session_end_info"])
+    told = ["/experiment"] if {"metrics", "domains"} & options.keys() else []
+    assert (group.tag, list(parts)) == ("_hparams_", [*told, "/session_start_info", "/session_end_info"])
     assert {part.plugin for part in parts.values()} == {"hparams"}
     return settings(parts["/session_start_info"].metadata)
 

@@ -37,8 +37,8 @@ def test_every_method(tmp_path):
     run = Run(tmp_path)
     assert run.tags() == {
         "scalar": ["loss", "nested/a"], "histogram": ["seven", "usual"], "image": ["batch", "clip", "clips", "one"], "tensor": ["array"],
-        "audio": ["one", "plain", "two/0", "two/1"], "hparams": [f"_hparams_/{part}" for part in ("experiment", "session_end_info",
-        "session_start_info")], "mesh": ["cloud_COLOR", "cloud_VERTEX"], "mine": ["special"], "text": ["note"],
+        "audio": ["one", "plain", "two/0", "two/1"], "hparams": [f"_hparams_/session_{part}_info" for part in ("end", "start")],
+        "mesh": ["cloud_COLOR", "cloud_VERTEX"], "mine": ["special"], "text": ["note"],
     }  # fmt: skip
     assert (run.images("batch")[0].value.width, run.images("one")[0].value.channels) == (10, 1)
     assert len(run.histograms("seven")[0].value.counts) == 7
