@@ -24,10 +24,11 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from summarykit.collectors import SummaryCollector
-from summarykit.integrations.driver import Driver
+from summarykit.integrations.driver import Driver, LeftOpenError
 from summarykit.kinds.uncompiled import uncompiled
 from summarykit.notices import logger
 from summarykit.training.callback import Callback
+from summarykit.training.callbacks import CallbackList
 
 __all__ = ["SummaryCollector", "Watch", "watch"]
 
@@ -38,7 +39,9 @@ _UNSEEN = (
 
 
 class Watch:
-    """Runs callbacks in a training loop that is not edited; a context manager. Without ``with``, ``close()`` or the program's end ends it.
+    """Runs callbacks in a training loop that is not edited; a context manager.
+
+    Without ``with``, it ends by ``close()``, with the program, or where another one is made with the same callbacks.
 
     A step begins with the model's first call in training mode after an update and ends with the optimizer's next update: so several
     calls make one step where gradients are accumulated, and calls in evaluation mode make none. An update that a ``GradScaler`` skips
@@ -68,7 +71,8 @@ class Watch:
         Raises:
             TypeError: ``model`` or ``loss`` is no module, ``optimizer`` has no ``param_groups``; what ``CallbackList`` raises.
         """
-        self._driver = Driver(callbacks)
+        self._callbacks = CallbackList(callbacks)
+        self._driver = Driver(self._callbacks)
         self._optimizer = optimizer
         self._updated: Any = None    # the optimizer that ended the last step
         if not isinstance(getattr(optimizer, "param_groups", None), list):
@@ -78,6 +82,7 @@ class Watch:
             raise TypeError(f"model: a torch.nn.Module is needed, got {type(model).__name__}")
         if loss is not None and not isinstance(loss, torch.nn.Module):
             raise TypeError(f"loss: a torch.nn.Module is needed; what another function gives is told by report(loss=...); got {loss!r}")
+        self._take_over()
         with ExitStack() as hooks:    # before the training begins, which nobody would end where one of them is refused
             hooks.callback(_hooked(model).register_forward_pre_hook(model, Hook(self._forward), with_kwargs=True).remove)
             hooks.callback(register_optimizer_step_post_hook(uncompiled(self._after_update)).remove)
@@ -85,6 +90,7 @@ class Watch:
                 hooks.callback(_hooked(loss).register_forward_hook(loss, Hook(self._loss)).remove)
             self._driver.train_begin(initial_step=initial_step, framework="torch", ends_with_update=True, **fields)
             self._hooks = hooks.pop_all()
+        _open.append(self)
         atexit.register(self._at_exit)
 
     @property
@@ -126,8 +132,17 @@ class Watch:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._end(error)
 
+    def _take_over(self) -> None:
+        """End what was begun with our callbacks and never ended, as when a notebook's cell is run again: they follow one training."""
+        ours = {id(callback) for callback in self._callbacks}
+        for other in _open[:]:
+            if not ours.isdisjoint(map(id, other._callbacks)):
+                other._end(LeftOpenError("its callbacks watch another training"))
+
     def _end(self, error: BaseException | None = None) -> None:
         atexit.unregister(self._at_exit)
+        if self in _open:
+            _open.remove(self)
         self._hooks.close()
         if error is None:
             if self._driver.in_step and self._updated is None:
@@ -157,6 +172,8 @@ class Watch:
         self._updated = optimizer
         self._driver.step_end()
 
+
+_open: list[Watch] = []
 
 watch = Watch
 """By the name that reads well in a ``with``."""

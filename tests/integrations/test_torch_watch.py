@@ -14,6 +14,7 @@ pytest.importorskip("torch")
 import torch
 
 from summarykit import Run
+from summarykit.integrations.driver import LeftOpenError
 from summarykit.integrations.torch import SummaryCollector, watch
 
 STEPS = [1, 2, 3, 4, 5, 6]
@@ -218,6 +219,21 @@ def test_the_same_collector_watches_one_training_after_the_other(tmp_path):
         with watch(model, optimizer, collector, loss=criterion, initial_step=done):
             train(model, optimizer, criterion, data)
     assert list(scalars(tmp_path)["loss"]) == list(range(1, 13))
+
+
+def test_a_watch_that_was_left_open_ends_where_its_callbacks_watch_anew(tmp_path):
+    """As when a notebook's cell is run again, with the same model or another one."""
+    collector = SummaryCollector(tmp_path, 1)
+    model, optimizer, criterion, data = training()
+    left = watch(model, optimizer, [collector, journal := Journal()], loss=criterion)
+    train(model, optimizer, criterion, data[:3])
+    with watch(model, optimizer, collector, loss=criterion, initial_step=10) as watching:
+        train(model, optimizer, criterion, data[:2])
+        left.close()
+        train(model, optimizer, criterion, data[:1])
+    assert list(scalars(tmp_path)["loss"]) == [1, 2, 3, 11, 12, 13]
+    assert (left.step, watching.step) == (3, 13)
+    assert journal.left == [LeftOpenError]
 
 
 def test_a_wish_to_stop_is_handed_on():
