@@ -48,8 +48,8 @@ class RunLineage:
         train_dataset: ``path`` and ``size`` (number of samples).
         valid_dataset: the same.
         dataset_graph: how the training data came about: parameters of its last operation, and ``children``.
-        code: ``commit``, ``branch``, ``dirty``, ``diff`` (against the commit), ``command``, ``python``, ``packages`` (name -> version),
-            ``host``, ``platform``.
+        code: ``commit``, ``branch``, ``dirty``, ``diff`` (against the commit), ``not_compared`` (files that only a filter of git's could
+            compare), ``command``, ``python``, ``packages`` (name -> version), ``host``, ``platform``.
     """
 
     status: str | None = None

@@ -65,13 +65,14 @@ class TestSecrets:
         "name",
         [
             "token_count", "max_tokens", "num_token", "loss_per_token", "padToken", "eos_token", "unknown_token",
-            "class_token", "tokenizer", "forward_pass", "backwardPass", "keyboard", "author", "password_length", "compass",
+            "class_token", "tokenizer", "forward_pass", "backwardPass", "keyboard", "author", "password_length", "compass", "sort_key",
+            "image_key", "key",
         ],
     )  # fmt: skip
     def test_names_that_only_sound_like_it(self, name):
         assert secrets.settings({name: "x"}) == {name: "x"}
 
-    @pytest.mark.parametrize("name", ["HFToken", "hfToken", "hf-token", "APIKey", "email_pass", "X-Auth", "session_token"])
+    @pytest.mark.parametrize("name", ["HFToken", "hfToken", "hf-token", "APIKey", "email_pass", "X-Auth", "session_token", "accountKey", "ssh-key", "OPENAI_KEY", "passcode"])
     def test_names_in_every_spelling(self, name):
         assert secrets.settings({name: "x"}) == {name: "***"}
 
