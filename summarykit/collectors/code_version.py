@@ -22,8 +22,8 @@ def code_version() -> dict[str, Any]:
     """Tell it.
 
     Returns:
-        ``commit``, ``branch``, ``dirty``, ``diff``, ``not_compared`` (see ``git.version``), ``command`` (as typed, without what looks like a
-        secret), ``directory``, ``python``, ``packages`` (name -> version), ``host``, ``platform``.
+        ``commit``, ``branch``, ``dirty``, ``diff``, ``not_compared`` (see ``git.version``), ``command`` (as typed, without what looks like
+        a secret), ``directory``, ``python``, ``packages`` (name -> version), ``host``, ``platform``.
     """
     return {
         **git.version(_places()),

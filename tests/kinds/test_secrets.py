@@ -72,7 +72,12 @@ class TestSecrets:
     def test_names_that_only_sound_like_it(self, name):
         assert secrets.settings({name: "x"}) == {name: "x"}
 
-    @pytest.mark.parametrize("name", ["HFToken", "hfToken", "hf-token", "APIKey", "email_pass", "X-Auth", "session_token", "accountKey", "ssh-key", "OPENAI_KEY", "passcode"])
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "HFToken", "hfToken", "hf-token", "APIKey", "email_pass", "X-Auth", "session_token", "accountKey", "ssh-key", "OPENAI_KEY", "passcode",
+        ],
+    )  # fmt: skip
     def test_names_in_every_spelling(self, name):
         assert secrets.settings({name: "x"}) == {name: "***"}
 
