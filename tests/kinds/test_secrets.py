@@ -75,7 +75,8 @@ class TestSecrets:
     @pytest.mark.parametrize(
         "name",
         [
-            "HFToken", "hfToken", "hf-token", "APIKey", "email_pass", "X-Auth", "session_token", "accountKey", "ssh-key", "OPENAI_KEY", "passcode",
+            "HFToken", "hfToken", "hf-token", "APIKey", "email_pass", "X-Auth", "session_token",
+            "accountKey", "ssh-key", "OPENAI_KEY", "passcode",
         ],
     )  # fmt: skip
     def test_names_in_every_spelling(self, name):
