@@ -89,7 +89,11 @@ class Network:
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters by name."""
-        return dict(self._of_parameters.with_leaves(self.tree))
+        return dict(self.named_parameters())
+
+    def named_parameters(self) -> Iterable[tuple[str, Any]]:
+        """The same, one after the other: this is what they are collected by."""
+        return self._of_parameters.with_leaves(self.tree)
 
     def arguments(self, function: Callable[..., Any], batch: Any) -> tuple[Any, ...]:
         """What a function of the parameters and a batch could be called with."""
@@ -137,16 +141,19 @@ class Names:
         self._structure: Any = None
         self._names: list[str] = []
 
-    def with_leaves(self, tree: Any) -> Iterator[tuple[str, Any]]:
+    def with_leaves(self, tree: Any) -> Iterable[tuple[str, Any]]:
         """Give the arrays of a tree with their names; see `named_leaves`."""
         leaves, structure = jax.tree_util.tree_flatten(tree)
         if self._structure is None or structure != self._structure:
             self._structure = structure
             self._names = [_name(path) for path, _ in jax.tree_util.tree_flatten_with_path(tree)[0]]
-        return ((name, leaf) for name, leaf in zip(self._names, leaves, strict=True) if hasattr(leaf, "shape"))
+        named = zip(self._names, leaves, strict=True)
+        if all(hasattr(kind, "shape") for kind in {*map(type, leaves)}):
+            return named
+        return ((name, leaf) for name, leaf in named if hasattr(leaf, "shape"))
 
 
-def named_leaves(tree: Any) -> Iterator[tuple[str, Any]]:
+def named_leaves(tree: Any) -> Iterable[tuple[str, Any]]:
     """Give the arrays of a pytree with their names, made of the keys that lead to them.
 
     Args:

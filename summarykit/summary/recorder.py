@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import summarykit.kinds.scalar  # noqa: F401  the first number should not wait for it
 from summarykit.errors import ClosedError, RefusedValueError, StorageError
 from summarykit.kinds import KINDS, Kind
+from summarykit.kinds.arrays import Held, Typed
 from summarykit.kinds.fence import FENCE
 from summarykit.kinds.memory import Lending
 from summarykit.writing import Writer
@@ -20,6 +21,8 @@ Frozen = tuple[Kind, Any]
 _R = TypeVar("_R", bound="Recorder")
 FENCED = ("histogram", "tensor")
 """Kinds that are recorded of parameters. Without options these take a value as it was held."""
+FROZEN = (Typed, Held)
+"""What histograms of parameters that were frozen together are made of: nothing is left to do with each."""
 
 
 class Recorder:
@@ -102,6 +105,8 @@ class Recorder:
         """
         try:
             kind = KINDS.get(plugin)
+            if value.__class__ in FROZEN and plugin == "histogram" and not options:
+                return kind, value
             held = FENCE.hold(value, self._lending) if self._fence and plugin in FENCED else None
             if held is not None and not options:
                 return kind, held    # what the kind would give, too
