@@ -64,8 +64,9 @@ def rates(optimizer: Any, updates: int) -> Iterator[tuple[str, Any]]:
     elif callable(get := getattr(optimizer, "get_lr", None)):
         yield from _numbered(get())
     else:
-        found = [getattr(optimizer, name) for name in NAMES if hasattr(optimizer, name)]
-        yield from _numbered(_now(found[0], updates)) if found else ()
+        known = (getattr(optimizer, name, None) for name in NAMES)    # one that is there is asked for once: to look may take long
+        rate = next((each for each in known if each is not None), None)
+        yield from () if rate is None else _numbered(_now(rate, updates))
 
 
 def _named(optimizers: Mapping[str, Any], updates: int) -> Iterator[tuple[str, Any]]:

@@ -13,7 +13,7 @@ Keras brings their values to the host after each one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import keras
@@ -21,6 +21,7 @@ import keras
 from summarykit import collectors
 from summarykit.integrations.adapted import adapted
 from summarykit.integrations.driver import Driver
+from summarykit.integrations.keras_state import look_alikes
 from summarykit.integrations.keras_updates import Updates
 from summarykit.training import Callback
 
@@ -116,38 +117,8 @@ class Callbacks(keras.callbacks.Callback):
         model = self.model
         optimizer = getattr(model, "optimizer", None)
         if keras.backend.backend() == "jax":
-            model, optimizer = synced(model, lambda: self.model), optimizer and synced(optimizer, lambda: self.model.optimizer)
+            model, optimizer = look_alikes(model, lambda: self.model)
         return {"network": model, "optimizer": optimizer, "loss_fn": getattr(self._model, "loss", None), "framework": "keras"}
-
-
-def synced(value: Any, current: Callable[[], Any]) -> Any:
-    """Give what looks like the model or its optimizer, and brings JAX's values into it when it is looked at.
-
-    On JAX the values of the variables are elsewhere while a model is trained; Keras fetches them where ``Callback.model`` is asked for,
-    which takes too long to do at every step.
-
-    Args:
-        value: the model or the optimizer.
-        current: asks Keras for it.
-    """
-    return type(type(value).__name__, (_Synced,), {})(type(value), current)
-
-
-class _Synced:
-    def __init__(self, kind: type[Any], current: Callable[[], Any]) -> None:
-        self._kind, self._current = kind, current
-
-    @property    # type: ignore[misc]  # isinstance() believes it
-    def __class__(self) -> type[Any]:
-        return self._kind
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._current(), name)
-        # The next step takes the memory of the optimizer's variables.
-        return float(found) if name == "learning_rate" else found
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._current()(*args, **kwargs)
 
 
 SummaryCollector = adapted(collectors.SummaryCollector, Callbacks)

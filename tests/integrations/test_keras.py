@@ -148,6 +148,21 @@ def swapped(where):
     fit(net, swaps, collector, epochs=3)
     return {"largest": swaps.largest, "dropped": collector.stats()["dropped"], "watched": "apply" in vars(net.optimizer)}
 
+class Looks(keras.callbacks.Callback):
+    """Whether Keras had to fill the model's variables for those before it."""
+
+    def __init__(self):
+        super().__init__()
+        self.filled = []
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.filled.append(getattr(self._model, "_jax_state_synced", None))
+
+def elsewhere(where):
+    looks = Looks()
+    fit(built(keras.optimizers.schedules.ExponentialDecay(0.1, 1, 0.5)), SummaryCollector(where, collect_freq=1), looks)
+    return {"filled": looks.filled}
+
 def watched_twice(where):
     net = built()
     fit(net, SummaryCollector(where + "/1", 1), SummaryCollector(where + "/2", 1), validation_data=(images, labels))
@@ -155,7 +170,7 @@ def watched_twice(where):
 
 if __name__ == "__main__":
     scenarios = (plain, ours, every, accumulated, breaks, twice, after_failure, evaluated, order, own_loop, stops, several, swapped,
-                 watched_twice)
+                 elsewhere, watched_twice)
     print("FACTS" + json.dumps({each.__name__: each(f"{sys.argv[1]}/{each.__name__}") for each in scenarios}))
 '''
 Done = namedtuple("Done", "folder facts backend stderr")
@@ -256,6 +271,11 @@ def test_what_changes_parameters_behind_an_epoch_does_not_reach_those_that_were_
     (tag,) = (tag for tag in run.tags()["histogram"] if tag.endswith("conv/kernel/auto"))
     assert [point.value.max for point in run.histograms(tag)] == pytest.approx(facts["largest"])
     assert not facts["dropped"]
+
+
+def test_keras_need_not_fill_the_variables_of_a_model_on_jax(done):
+    filled = done.facts["elsewhere"]["filled"][1:]    # the first step's graph is the model's own
+    assert filled == [False if done.backend == "jax" else None] * 7
 
 
 def test_the_optimizer_is_left_as_it_was(done):
