@@ -15,8 +15,8 @@ from contestants import CHECKOUT, CONTESTANTS
 from harness import Options, chosen, markdown, parser
 
 WORKLOADS = (
-    "scalars", "short", "start", "idle", "memory", "histograms", "images", "tensors", "mixed_step", "fenced", "collector", "pauses", "writer",
-    "reading",
+    "scalars", "short", "start", "idle", "memory", "histograms", "images", "tensors", "mixed_step", "fenced", "collector", "pauses",
+    "writer", "reading",
 )  # fmt: skip
 PACKAGES = ("summarykit", "numpy", "protobuf", "torch", "tensorboard", "tensorboardX", "tbparse", "mindspore")
 # Rows that can be read alone; the others go into a fold.

@@ -159,18 +159,21 @@ class Watch:
             self._driver.step_begin(args or kwargs)
 
     def _loss(self, module: torch.nn.Module, args: tuple[Any, ...], output: Any) -> None:
-        if self._driver.in_step and torch.is_grad_enabled() and isinstance(output, torch.Tensor):
+        training = self._driver.current
+        if training and training.in_step and torch.is_grad_enabled() and isinstance(output, torch.Tensor):
             self._driver.report({"loss": output.detach()})
 
     def _after_update(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if optimizer.param_groups is not self._optimizer.param_groups:    # they are the same where one only wraps the other
+        known, training = optimizer is self._updated, self._driver.current
+        if not known and optimizer.param_groups is not self._optimizer.param_groups:    # they are the same where one only wraps the other
             return
-        if not self._driver.in_step:
-            if self._updated not in (None, optimizer):    # one that wraps it, and had it do the update
+        if training and not training.in_step:
+            if not known and self._updated is not None:    # one that wraps it, and had it do the update
                 return
             self._driver.step_begin()    # the model itself was not called, but parts of it
-        self._updated = optimizer
-        self._driver.step_end()
+        if training and training.in_step:
+            self._updated = optimizer
+            training.end_step()
 
 
 _open: list[Watch] = []
