@@ -40,8 +40,8 @@ class LearningRate(Part):
         optimizer = params.get("optimizer")
         found = list(rates(optimizer, max(0, params.cur_step_num - 1)))
         if optimizer is not None and not found:
-            name = type(optimizer).__name__
-            self.notices.once("rate", "no learning rate in an optimizer of type %s: no param_groups, get_lr(), learning_rate or lr", name)
+            plain = f"an optimizer of type {type(optimizer).__name__}: no param_groups, get_lr(), learning_rate or lr"
+            self.notices.once("rate", "no learning rate in %s", getattr(optimizer, "without_rate", plain))
         return found
 
 

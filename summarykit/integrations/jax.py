@@ -107,9 +107,14 @@ class Network:
 
 
 class Optimizer:
-    """The learning rate as the collector looks for it: of the state, or of what was given."""
+    """The learning rate as the collector looks for it: of the state, or of what was given.
+
+    Attributes:
+        without_rate: where there is none, and what to do.
+    """
 
     __name__ = ""
+    without_rate = "the optimizer's state: say Loop(..., learning_rate=...), a number or a schedule"
 
     def __init__(self, state: Any, given: Any) -> None:
         """Take the state, and a number or a schedule."""

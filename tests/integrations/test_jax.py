@@ -109,6 +109,12 @@ def test_a_rate_that_the_state_holds(tmp_path):
     assert rates[1:].tolist() == pytest.approx([0.5, 0.25, 0.125])    # optax stores the rate that a step had
 
 
+def test_that_nobody_tells_the_rate_is_said_once_with_what_to_do(tmp_path, caplog):
+    train(SummaryCollector(tmp_path, 1))
+    said = [message for message in caplog.messages if "no learning rate" in message]
+    assert said == ["no learning rate in the optimizer's state: say Loop(..., learning_rate=...), a number or a schedule"]
+
+
 def test_an_exception_passes_and_the_collector_serves_again(tmp_path):
     collector = SummaryCollector(tmp_path, collect_freq=1)
     with pytest.raises(ArithmeticError), Loop({"w": jnp.ones(2)}, None, BATCHES, callbacks=collector) as loop:
