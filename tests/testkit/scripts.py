@@ -157,7 +157,7 @@ class Baseline:
     @staticmethod
     def _count() -> dict[str, set[object]]:
         return {
-            "threads": {thread.ident for thread in threading.enumerate()},
+            "threads": set(threading.enumerate()),
             "children": {child.pid for child in psutil.Process().children(recursive=True)},
             "files": {(file.path, file.fd) for file in psutil.Process().open_files()},
         }
@@ -167,8 +167,12 @@ class Baseline:
         now = self._count()
         return {what: now[what] - self._before[what] for what in now if now[what] - self._before[what]}
 
-    def expect(self, seconds: float = 5) -> None:
-        deadline = time.monotonic() + seconds
-        while (new := self.new()) and time.monotonic() < deadline:
+    def expect(self, seconds: float = 10) -> None:
+        """Nothing new stays. While that changes somebody is at work, on a busy disk for long; what is the same for ``seconds`` is left."""
+        new, since = self.new(), time.monotonic()
+        while new and time.monotonic() - since < seconds:
             time.sleep(0.05)
-        assert not new, f"left behind after {seconds} s: {new}"
+            before, new = new, self.new()
+            if new != before:
+                since = time.monotonic()
+        assert not new, f"left behind, the same for {seconds} s: {new}"
