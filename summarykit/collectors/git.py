@@ -29,12 +29,13 @@ def version(directories: Iterable[Path]) -> dict[str, Any]:
 
     Returns:
         ``commit`` (40 or 64 hexadecimal digits) and ``branch``; ``dirty``, where git could tell; where it is, ``diff`` of tracked files
-        against the commit, cut at ``git_command.MOST_BYTES`` (then ``diff_cut`` is True). ``not_compared``, where there are any, are files
-        that were written since git last looked, and that only a filter of the user's (``git lfs``, ``nbstripout``) could compare; they
-        do not make it dirty. ``commit`` alone, None, where there is no repository, no commit or no git.
+        against the commit: of its lines those within ``git_command.MOST_BYTES`` (``diff_cut`` is True where these are not all).
+        ``not_compared``, where there are any, are files that were written since git last looked, and that only a filter of the user's
+        (``git lfs``, ``nbstripout``) could compare; they do not make it dirty. ``commit`` alone, None, where there is no repository, no
+        commit or no git.
     """
     for directory in directories:
-        inside, commit, branch = (*ask(directory, *_HEAD).text.split(), "", "", "")[:3]
+        inside, commit, branch = (*ask(directory, *_HEAD).text.split("\n"), "", "")[:3]
         if inside == "true":
             is_one = re.fullmatch("[0-9a-f]{40,64}", commit)
             return {"commit": commit, "branch": _short(branch), **_differences(directory)} if is_one else {"commit": None}
@@ -64,8 +65,9 @@ def _differences(directory: Path) -> dict[str, Any]:
     diff = ask(directory, *_DIFF, "HEAD", "--", *others, options=off).printed
     if changes:
         diff += ask(directory, *_DIFF, "--cached", "HEAD", "--", *behind, options=off).printed
-    text = diff[:MOST_BYTES].decode("utf-8", "replace")
-    return {**found, "diff": secrets.without_secrets(text), "diff_cut": len(diff) > MOST_BYTES}
+    cut = len(diff) > MOST_BYTES
+    kept = diff[: diff.rfind(b"\n", 0, MOST_BYTES) + 1] if cut else diff    # half a line could be a secret that nothing tells as one
+    return {**found, "diff": secrets.without_secrets(kept.decode("utf-8", "replace")), "diff_cut": cut}
 
 
 def _filters(directory: Path) -> Sequence[str] | None:

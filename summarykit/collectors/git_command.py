@@ -19,9 +19,11 @@ SECONDS = 10.0
 """A command that takes longer is ended."""
 
 # No lock, no index written anew, no monitor, no hook, no pager. An empty value says no in every version of git.
+# The last two would change what is told: only what differs in a folder, and a line for what is stashed.
 _COMMAND = (
     "git", "--no-optional-locks", "--no-pager",
     "-c", "core.fsmonitor=", "-c", "core.hooksPath=", "-c", "diff.autoRefreshIndex=false", "-c", "core.quotePath=false",
+    "-c", "diff.relative=false", "-c", "status.showStash=false",
 )  # fmt: skip
 # Of objects that a partial clone lacks none is fetched: versions that do not know GIT_NO_LAZY_FETCH may use no protocol.
 _ALONE = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "", "LC_ALL": "C"}

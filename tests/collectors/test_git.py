@@ -70,7 +70,32 @@ def test_li1_a_large_diff_is_cut(repository):
     (repository / "train.py").write_text("line of text\n" * 100_000)
     found = git.version([repository])
     assert found["diff_cut"]
-    assert len(found["diff"]) == git_command.MOST_BYTES
+    assert found["diff"].endswith("\n+line of text\n")
+    assert git_command.MOST_BYTES - 14 < len(found["diff"]) <= git_command.MOST_BYTES
+
+
+@needs_git
+def test_li1_where_a_diff_is_cut_no_half_of_a_secret_is_told(repository):
+    (repository / "train.py").write_text(f'password = "{"x" * 100}"\n' * 2_500)
+    found = git.version([repository])
+    assert found["diff_cut"]
+    assert found["diff"].endswith("+password = ***\n")
+    assert "xx" not in found["diff"]
+
+
+@needs_git
+def test_li1_how_the_user_likes_to_see_it_changes_nothing(repository):
+    (repository / "train.py").write_text("two\n")
+    run_git(repository, "stash")
+    run_git(repository, "checkout", "-b", "a\u3000branch")    # a blank, as str.split sees it
+    for setting in ("status.showStash", "status.branch", "status.short", "diff.relative"):
+        run_git(repository, "config", setting, "true")
+    run_git(repository, "config", "color.ui", "always")
+    (repository / "folder").mkdir()
+    found = git.version([repository / "folder"])
+    assert (found["branch"], found["dirty"]) == ("a\u3000branch", False)
+    (repository / "train.py").write_text("three\n")
+    assert git.version([repository / "folder"])["diff"].endswith("\n-one\n+three\n")
 
 
 @needs_git

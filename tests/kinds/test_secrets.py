@@ -45,7 +45,8 @@ class TestSecrets:
             (Namespace(password="x", lr=1), {"password": "***", "lr": 1}), (Login("me", "x"), {"user": "me", "accessToken": "***"}),
             ([{"password": "x"}, (Login("me", "x"),)], [{"password": "***"}, [{"user": "me", "accessToken": "***"}]]),
             ({1: 2, "secrets": ["x"]}, {1: 2, "secrets": "***"}), ({"token": np.ones(2)}, {"token": "***"}),
-            ("postgres://me:x@host/db", "postgres://***@host/db"), ('{"password": "x"}', '{"password": ***}'),
+            ("postgres://me:x@host/db", "postgres://***@host/db"),
+            ("postgres://me:x@y@host/db", "postgres://***@host/db"), ('{"password": "x"}', '{"password": ***}'),
             ('{"password": "x\\"y", "a": 1}', '{"password": ***, "a": 1}'), ("password = 'x\\\\' # 'y'", "password = *** # 'y'"),
             ("PGPASSWORD=x", "PGPASSWORD=***"), ("https://h/d?token=x&page=2", "https://h/d?token=***&page=2"),
             ("https://h/d?X-Amz-Signature=x&se=1&sig=x%2F", "https://h/d?X-Amz-Signature=***&se=1&sig=***"),
@@ -141,6 +142,7 @@ class TestSecrets:
         [
             ('os.environ["WANDB_API_KEY"] = "x"', 'os.environ["WANDB_API_KEY"] = ***'), ('api_key: str = "x"', "api_key: str = ***"),
             ('api_key: str | None = "x"', "api_key: str | None = ***"), ('login(token=b"x")', "login(token=b***)"),
+            ('api_key = """x"y"""', "api_key = ***"), ("token = '''x y''' or z", "token = *** or z"),
             ('if password == "x":', "if password == ***:"), ('os.environ["HOME"] = "x"', 'os.environ["HOME"] = "x"'),
         ],
     )  # fmt: skip
@@ -151,10 +153,22 @@ class TestSecrets:
         code = "+token = tokenizer(text)\n+api_key: str = os.environ['KEY']\n+password = 'x'\n"
         assert secrets.without_secrets(code) == code.replace("'x'", "***")
 
+    @pytest.mark.parametrize("newline", ["\n", "\n+", "\n ", "\r\n", r"\n"])    # as it is, in a diff, in JSON
+    def test_a_private_key(self, newline):
+        begin, end = "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"
+        lines = newline.join([begin, *["MIIEpAIBAAKCAQEA3Tz2mr7SZiAM/fyuvBjM+Oi=="] * 3, end])
+        assert secrets.without_secrets(f"'{lines}'\n") == f"'{begin}***{end}'\n"
+        assert secrets.without_secrets(lines[:100]) == f"{begin}***"
+
+    def test_what_looks_for_a_private_key_stays(self):
+        code = 'if text.startswith("-----BEGIN PRIVATE KEY-----"):\n    return load(text)\n'
+        assert secrets.without_secrets(code) == code
+
     @pytest.mark.parametrize("text", [
         "a" * 200_000, "a." * 100_000, "authorization" * 15_000, "password" + " " * 200_000, "?a" * 99_999,
         "api_key: " * 25_000, r'\"api_key\": ' + "x" * 200_000, "token:" + " " * 200_000, "{" * 200_000, "{password: " * 20_000,
         "password: " + "x!" * 100_000 + " y", r"\n" * 100_000, "\\" * 200_000, "api_key:" + "a " * 100_000, "api_key =" * 20_000,
+        "-----BEGIN PRIVATE KEY-----" * 7_000, "a://" + "b" * 200_000, "a://" + "@" * 199_999,
     ])  # fmt: skip
     def test_a_long_line_takes_time_that_grows_with_its_length_alone(self, text):
         begun = time.thread_time()
