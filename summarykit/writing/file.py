@@ -142,8 +142,12 @@ class RecordFile:
                 parcel.settle(parcel.values)
 
     def give_up(self, reason: str) -> None:
-        """Settle what is lost, and cut the file behind its last whole record."""
-        with suppress(OSError):    # where it cannot be asked it cannot be cut either
+        """Settle what is lost, and cut the file behind its last whole record.
+
+        Raises:
+            OSError: it cannot be cut.
+        """
+        with suppress(OSError):    # where it cannot be asked it is not cut either
             self._count()
         keep = self.written
         while self._pending:
@@ -155,6 +159,7 @@ class RecordFile:
                 pending.parcel.settle(min(whole, pending.parcel.values), reason)
         torn, self.size, self.written = keep < self.written, keep, keep
         if torn:
+            self._status()    # never another one's file
             os.ftruncate(self.fd, keep)
 
     def sync(self) -> None:

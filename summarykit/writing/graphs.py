@@ -7,12 +7,11 @@ it traced), MindInsight those of files ``*.pb`` in the run's directory, under th
 from __future__ import annotations
 
 import itertools
-import os
 import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
-from typing import BinaryIO
+from pathlib import Path
 
 from summarykit.registry import imported
 from summarykit.shapes import Graph, Point
@@ -25,7 +24,7 @@ class Graphs:
 
     def __init__(self, directory: str, formats: Iterable[str]) -> None:
         """Nothing is made before the second graph."""
-        self._directory = directory
+        self._directory = Path(directory)
         self._files = "mindspore" in formats
         self._first: str | None = None
 
@@ -49,17 +48,16 @@ class Graphs:
         """Into a file that was not there: others' are never touched."""
         stem = re.sub(r"[^\w.-]", "_", tag, flags=re.ASCII)[:_LONGEST]
         for name in itertools.chain([f"{stem}.pb"], (f"{stem}_{number}.pb" for number in itertools.count(2))):
-            path = os.path.join(self._directory, name)
+            path = self._directory / name
             with suppress(FileExistsError):
-                with open(path, "xb") as file:
-                    _fill(file, content)
+                path.touch(exist_ok=False)
+                _fill(path, content)
                 return
 
 
-def _fill(file: BinaryIO, content: bytes) -> None:
+def _fill(path: Path, content: bytes) -> None:
     try:
-        file.write(content)
-        file.flush()
-    except OSError:
-        os.unlink(file.name)    # half a graph is worse than none, and the disk may be full
+        path.write_bytes(content)
+    except BaseException:
+        path.unlink(missing_ok=True)    # half a graph is worse than none, and the disk may be full
         raise

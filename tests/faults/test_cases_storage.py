@@ -327,6 +327,38 @@ for each in own: os.write(each, b"mine")
     assert {path.read_bytes() for path in tmp_path.glob("own*")} == {b"mine"}
 
 
+@pytest.mark.parametrize("ending", ["close", "record and close"])
+def test_where_a_descriptor_is_another_files_by_now_that_is_not_cut(ending, run_script, tmp_path):
+    """Our file ended within a record when its descriptor was taken away."""
+    code = """
+import os, resource, sys
+from summarykit import SummaryRecord
+
+def record(step, values):
+    summary.add_value("tensor", "t", values); summary.record(step)
+
+summary = SummaryRecord(sys.argv[1] + "/run", formats=("tensorboard",), num_process=0)
+record(0, [0.0])
+assert summary.flush()
+unlimited = resource.RLIM_INFINITY
+resource.setrlimit(resource.RLIMIT_FSIZE, (os.path.getsize(summary.path) + 50, unlimited))
+record(1, [1.0] * 1000)
+assert not summary.flush()
+resource.setrlimit(resource.RLIMIT_FSIZE, (unlimited, unlimited))
+os.closerange(3, 100)
+own = [os.open(f"{sys.argv[1]}/own{number}", os.O_WRONLY | os.O_CREAT) for number in range(10)]
+for each in own: os.write(each, b"mine" * 1000)
+if sys.argv[2] == "record and close":
+    record(2, [2.0])
+    assert summary.flush()
+summary.close()
+assert sum(summary.stats()["dropped"].values()) == 1
+"""
+    run_script(code, tmp_path, ending).expect_success()
+    assert {path.read_bytes() for path in tmp_path.glob("own*")} == {b"mine" * 1000}
+    assert Run(tmp_path / "run").tensors("t").step.tolist() == ([0] if ending == "close" else [0, 2])
+
+
 def is_open_as(fd, path):
     try:
         return os.readlink(f"/proc/self/fd/{fd}") == str(path)
