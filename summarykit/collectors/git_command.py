@@ -27,7 +27,7 @@ _COMMAND = (
 )  # fmt: skip
 # Of objects that a partial clone lacks none is fetched: versions that do not know GIT_NO_LAZY_FETCH may use no protocol.
 _ALONE = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "", "LC_ALL": "C"}
-_KEPT = ("GIT_CONFIG", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")
+_KEPT = ("GIT_CONFIG_", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")
 
 
 class Answer(NamedTuple):

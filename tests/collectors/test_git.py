@@ -190,6 +190,14 @@ def test_li1_where_a_filter_has_a_name_that_cannot_be_switched_off_the_commit_al
 
 
 @needs_git
+def test_li1_filters_are_looked_for_where_git_has_them(spied, monkeypatch):
+    monkeypatch.setenv("GIT_CONFIG", os.devnull)    # a file that git-config alone reads
+    (spied / "large.data").write_text("two\n")
+    assert git.version([spied])["not_compared"] == ["large.data"]
+    assert not was_run(spied)
+
+
+@needs_git
 def test_li1_of_a_partial_clone_nothing_is_fetched(repository, tmp_path):
     run_git(repository, "config", "uploadpack.allowFilter", "true")
     (repository / "train.py").write_text("two\n")
