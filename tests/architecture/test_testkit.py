@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from testkit import skips
+from testkit import scripts, skips
 from testkit.records import BadRecord, check_directory, crc32c, frame, payloads, walk
 
 
@@ -62,6 +62,25 @@ def test_no_leftovers_counts_files(no_leftovers, tmp_path):
         assert "files" in no_leftovers.new()
         stream.write("x")
     no_leftovers.expect()
+
+
+def test_what_stays_the_same_is_left_and_what_changes_is_at_work(tmp_path):
+    baseline = scripts.Baseline()
+    with open(tmp_path / "open", "w"), pytest.raises(AssertionError, match=r"the same for 0\.2 s: .*open"):
+        baseline.expect(seconds=0.2)
+    busy = Busy()
+    busy.expect(seconds=0.2)
+    assert busy.looks == 20
+
+
+class Busy(scripts.Baseline):
+    """Something that ends after a second."""
+
+    looks = 0
+
+    def new(self):
+        self.looks += 1
+        return {"files": {self.looks}} if self.looks < 20 else {}
 
 
 GPU, SHARED = "import pytest; pytest.skip('no GPU')", "import pytest; pytest.skip('shared: no folder')"
