@@ -54,7 +54,7 @@ class SummaryTracker(GeneralTracker):
         self.logging_dir = os.path.join(logging_dir or ".", run_name)
         self._options = {"formats": ("mindspore", "tensorboard"), **options}
         self._writer: SummaryWriter | None = None
-        SummaryWriter(self.logging_dir, write_to_disk=False, **self._options)    # which checks the options
+        SummaryWriter(self.logging_dir, **{**self._options, "write_to_disk": False})    # which checks the options
 
     @property
     def tracker(self) -> SummaryWriter | None:

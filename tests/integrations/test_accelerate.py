@@ -141,6 +141,14 @@ def test_a_wrong_option_is_told_before_the_training(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_tracker_may_write_nothing(tmp_path):
+    tracker = SummaryTracker("digits", tmp_path, write_to_disk=False)
+    tracker.start()
+    tracker.log({"loss": 0.5}, 1)
+    tracker.finish()
+    assert not list(tmp_path.iterdir())
+
+
 def test_log_with_summarykit(tmp_path):
     register()
     register()
