@@ -136,7 +136,10 @@ class _Jax:
 
     def arrived(self, held: Any) -> bool:
         """See `Framework`."""
-        return bool(held.is_deleted() or held.is_ready())    # a deleted array that is asked whether it is ready may end the process
+        try:
+            return bool(held.is_deleted() or held.is_ready())    # a deleted array that is asked whether it is ready may end the process
+        except RuntimeError:    # another thread's step was given its memory between the two looks
+            return True
 
     def fetch(self, value: Any) -> Fetched:
         """See `Framework`."""

@@ -304,6 +304,29 @@ class TestJax:
             jax_alone.fetch(held[0])
         assert [float(jax_alone.fetch(each).array) for each in held[1:]] == [2, 3, 4]
 
+    def test_a_number_that_is_donated_while_it_is_looked_at_costs_no_other(self, jnp, monkeypatch):
+        monkeypatch.setattr(frameworks, "in_host", lambda array: False)
+        step = sys.modules["jax"].jit(lambda count: count + 1, donate_argnums=0)
+        jax_alone, count = type(frameworks.JAX)(), step(jnp.float32(0))
+
+        class Crossed:
+            """The number; another thread donates it right behind the first look."""
+
+            ndim, dtype, is_fully_addressable, is_ready = 0, count.dtype, True, count.is_ready
+            looks = 0
+
+            def is_deleted(self):
+                deleted, self.looks = count.is_deleted(), self.looks + 1
+                if self.looks == 2:    # the first is that of the call that records it
+                    step(count)
+                return deleted
+
+        assert isinstance(jax_alone.hold(crossed := Crossed()), Crossed)
+        other = jnp.float32(5)
+        assert float(jax_alone.fetch(jax_alone.hold(other)).array) == 5
+        assert crossed.looks == 3
+        assert jax_alone.hold(other) is not other    # numbers are copied from then on
+
     def test_a_number_that_nobody_donates_is_not_copied(self, jnp, monkeypatch):
         monkeypatch.setattr(frameworks, "in_host", lambda array: False)
         jax_alone = type(frameworks.JAX)()
