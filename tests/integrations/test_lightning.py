@@ -6,6 +6,7 @@ import copy
 import pickle
 from argparse import Namespace
 from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -256,7 +257,7 @@ def test_the_logger_finds_its_earlier_runs_at_home(tmp_path, monkeypatch):
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
     SummaryLogger("~/runs").log_metrics({"loss": 1.0}, 1)
     again = SummaryLogger("~/runs")
-    assert (again.version, again.save_dir) == (1, str(tmp_path / "runs"))
+    assert (again.version, Path(again.save_dir)) == (1, tmp_path / "runs")
 
 
 def test_the_logger_has_the_arguments_of_lightnings_own(tmp_path):
