@@ -75,8 +75,8 @@ class TrainLineage(Part):
         self._tell(params, sink, loss=lineage_facts.number(self._loss) if loss is None else loss)
         self._begin_session(sink)
         sink.add("hparams_session", "session_end", {}, status=_SESSION.get(outcome.status, "unknown"))
-        message, trace = map(secrets.without_secrets, (outcome.message, outcome.traceback[-_LONGEST_TRACE:]))
-        how = {"error": outcome.error, "message": message, "traceback": trace}
+        message, trace = map(secrets.without_secrets, (outcome.message, outcome.traceback))    # before it is cut
+        how = {"error": outcome.error, "message": message, "traceback": trace[-_LONGEST_TRACE:]}
         when = {"started": self._started, "ended": time.time(), "step": params.get("cur_step_num")}
         self._tell_status(sink, {"status": outcome.status.value, **when, **how})
 

@@ -111,10 +111,11 @@ def _assigned(text: str, *assignments: Assignment) -> str:
 
 
 def _parts(text: str, names: re.Pattern[str], values: re.Pattern[str]) -> Iterator[str]:
-    at = 0
-    for found in names.finditer(text):
-        value = values.match(text, found.end()) if found.start() >= at and is_secret(found["name"]) else None
+    at = begin = 0
+    while found := names.search(text, begin):
+        begin = found.end("name")    # not its sign: what looks like the type of a variable may be a name itself, "Error: api_key='x'"
+        value = values.match(text, found.end()) if is_secret(found["name"]) else None
         if value and not _MARK.fullmatch(value[0]):
             yield f"{text[at : found.end()]}{HIDDEN}"
-            at = value.end()
+            at = begin = value.end()
     yield text[at:]

@@ -119,6 +119,16 @@ def test_ru1_a_run_that_an_exception_ends(tmp_path, action, error, status, messa
         assert 'raise ValueError("bad loss")' in found.traceback
 
 
+def test_li1_where_a_traceback_is_cut_no_half_of_a_secret_is_told(tmp_path):
+    def fail():
+        raise ValueError("api_key='" + "q" * 4_000 + "'" + " " * 64_000)
+
+    with pytest.raises(ValueError, match="api_key"):
+        train(tmp_path / "run", action=fail)
+    found = Run(tmp_path / "run").lineage().traceback
+    assert "qq" not in found
+
+
 @pytest.mark.parametrize("rate", [0.5, None])
 def test_what_was_told_first_counts(tmp_path, rate):
     """A rate that is scheduled, and a last batch that is smaller, change nothing of how the run was set up."""

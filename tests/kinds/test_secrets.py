@@ -143,6 +143,7 @@ class TestSecrets:
             ('os.environ["WANDB_API_KEY"] = "x"', 'os.environ["WANDB_API_KEY"] = ***'), ('api_key: str = "x"', "api_key: str = ***"),
             ('api_key: str | None = "x"', "api_key: str | None = ***"), ('login(token=b"x")', "login(token=b***)"),
             ('api_key = """x"y"""', "api_key = ***"), ("token = '''x y''' or z", "token = *** or z"),
+            ("ValueError: api_key='x'", "ValueError: api_key=***"), ('a: token = "x", b: int', "a: token = ***, b: int"),
             ('if password == "x":', "if password == ***:"), ('os.environ["HOME"] = "x"', 'os.environ["HOME"] = "x"'),
         ],
     )  # fmt: skip
