@@ -71,7 +71,7 @@ class HParamsKind:
 
         Args:
             value: a mapping, dataclass or namespace.
-            metrics: tags of scalars of the run to compare by; none: all.
+            metrics: tags of scalars of the run to compare by. Where there are none, all of them, but with ``domains`` TensorBoard has none.
             domains: setting -> the values that it may have.
             group: sessions of one group count as repetitions of one experiment.
             status: of the session: ``"success"``, ``"failure"``, ``"running"`` or ``"unknown"``.
