@@ -14,7 +14,7 @@ HIDDEN = "***"
 _DEEPEST = 100    # levels of nested settings (a stage of a data pipeline has two): of what is deeper, or holds itself, nothing is told
 
 # Each begins where a word does and looks a bounded way ahead: a line may be megabytes of base64, and no thread runs meanwhile.
-_IN_URL = re.compile(r"(?P<scheme>(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,30}://)[^/@\s]{1,500}@(?:[^/@\s\"',<>]{0,500}@)*")
+_IN_URL = re.compile(r"(?P<scheme>(?:(?<![A-Za-z0-9+.-])|(?<=^[+-]))[A-Za-z][A-Za-z0-9+.-]{0,30}://)[^/@\s]{1,500}@(?:[^/@\s\"',<>]{0,500}@)*")
 _SIGNED = re.compile(r"(?i)(?P<name>[?&](?:[\w-]{0,30}signature|sig)=)[^\s&#\"']+")    # an address that is itself the permission
 _KNOWN = re.compile(
     r"\b(?:hf_[A-Za-z0-9]{20,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|AKIA[A-Z0-9]{16}"
@@ -23,11 +23,13 @@ _KNOWN = re.compile(
 _PRIVATE_KEY = re.compile(r"(?P<name>-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----)(?:[\w+/=:,.\s\\]|-(?!----)){20,5000}")
 _HEADER = re.compile(r"(?i)(?P<name>\bauthorization\\{0,7}[\"']?\s{0,9}[:=]\s{0,9}\\{0,7}[\"']?)(?:bearer|basic|token)\s{1,9}[^\s\"'\\]+")
 
+_BEGIN = r"(?:\\[nt]|(?<![\w.-]))-{0,3}"    # of a name, also of an option, of what a diff takes away, and after "\n" in a text
+
 # A name with its sign, and what may follow it. Where a name is none of a secret's, what it stands for may hold such a one.
 _QUERY = re.compile(r"[?&](?P<name>[A-Za-z_][\w.-]{0,99})="), re.compile(r"[^\s&#\"']+")
 _LITERAL = (    # of code and JSON, also where that stands in a text: \"api_key\": \"x\"; os.environ["API_KEY"] = "x"; api_key: str = "x"
     re.compile(
-        r"(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{0,99})\\{0,7}[\"']?\]?\s{0,9}(?::[\w\s.|\[\]]{0,60}=|={1,2}|:)\s{0,9}[bfruBFRU]{0,2}(?=[\"'\\])"
+        _BEGIN + r"(?P<name>[A-Za-z_][\w.-]{0,99})\\{0,7}[\"']?\]?\s{0,9}(?::[\w\s.|\[\]]{0,60}=|={1,2}|:)\s{0,9}[bfruBFRU]{0,2}(?=[\"'\\])"
     ),
     re.compile(
         r"\"{3}[^\n]{1,5000}?\"{3}|'{3}[^\n]{1,5000}?'{3}|"
@@ -43,7 +45,8 @@ _YAML = (    # not: a type, a variable, small numbers, nothing, and whatever hol
     ),
 )
 _ARGUMENT = re.compile(r"(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{0,99})="), re.compile(r"[^\s,;&\"']+")
-_VARIABLE = re.compile(r"\b(?P<name>[A-Z][A-Z0-9_]{0,99})="), re.compile(r"[^\s,;&\"']+")    # of a shell
+_VARIABLE = re.compile(r"(?:\\[nt]|\b)(?P<name>[A-Z][A-Z0-9_]{0,99})="), re.compile(r"[^\s,;&\"']+")    # of a shell
+_OPTION = re.compile(r"(?<![\w.-])-{2,3}(?P<name>[A-Za-z][\w.-]{0,99})="), re.compile(r"[^\s,;&\"'${}][^\s,;&\"']*")
 _MARK = re.compile(r"[\"'\\]{0,8}(?:<[^<>]{0,99}>|\[[^\[\]]{0,99}\])[\"'\\]{0,8}")    # of a model's vocabulary, "<image>"; or "<your key>"
 
 Assignment = tuple[re.Pattern[str], re.Pattern[str]]
@@ -52,7 +55,7 @@ Assignment = tuple[re.Pattern[str], re.Pattern[str]]
 def without_secrets(text: str) -> str:
     """A text without passwords in addresses, keys of well-known services and what code or a shell gives to a name such as ``api_key``."""
     lines = _PRIVATE_KEY.sub(rf"\g<name>{HIDDEN}", text).splitlines(keepends=True)
-    return "".join(_assigned(_plain(line), _LITERAL, _YAML, _VARIABLE) for line in lines)
+    return "".join(_assigned(_plain(line), _LITERAL, _YAML, _VARIABLE, _OPTION) for line in lines)
 
 
 def command(arguments: Iterable[str]) -> list[str]:

@@ -150,6 +150,19 @@ class TestSecrets:
     def test_in_code(self, given, told):
         assert secrets.without_secrets(given) == told
 
+    @pytest.mark.parametrize("sign", ["+", "-", " "])
+    @pytest.mark.parametrize(
+        ("given", "told"),
+        [
+            ("api_key = 'x'", "api_key = ***"), ("https://me:x@host/d", "https://***@host/d"), ("API_KEY=x", "API_KEY=***"),
+            ("api_key: x", "api_key: ***"), ('"api_key": "x"', '"api_key": ***'), ("--api-key=x --lr=1", "--api-key=*** --lr=1"),
+            ('--token="x"', "--token=***"), ("--token=$TOKEN --max_tokens=3", "--token=$TOKEN --max_tokens=3"),
+            (r'"import os\napi_key = \"x\"\n"', r'"import os\napi_key = ***\n"'), (r'"\tAPI_KEY=x\n"', r'"\tAPI_KEY=***"'),
+        ],
+    )  # fmt: skip
+    def test_in_a_line_of_a_diff(self, sign, given, told):
+        assert secrets.without_secrets(f"{sign}{given}\n") == f"{sign}{told}\n"
+
     def test_in_code_what_is_no_literal_stays(self):
         code = "+token = tokenizer(text)\n+api_key: str = os.environ['KEY']\n+password = 'x'\n"
         assert secrets.without_secrets(code) == code.replace("'x'", "***")
