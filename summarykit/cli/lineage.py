@@ -10,7 +10,6 @@ Without --columns the table has those settings in which the runs differ. Of a si
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -95,7 +94,7 @@ def _write(rows: Rows, args: argparse.Namespace, found: Importance | None) -> No
 
 
 def _cell(value: Any) -> Any:
-    return "" if value is None else value if isinstance(value, (str, int, float)) else json.dumps(value)
+    return "" if value is None else value if isinstance(value, (int, float)) else lineage_rows.as_text(value)
 
 
 def _show(rows: Rows, runs: select.Runs, asked: str | None) -> None:

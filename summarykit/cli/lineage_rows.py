@@ -140,7 +140,7 @@ def _holds(holds: Callable[[Any, Any], bool], value: Any, wanted: str) -> bool:
         number = _number(wanted)
         if number is None:
             return holds is operator.ne
-        return holds(0, 0) if math.isnan(value) and math.isnan(number) else holds(value, number)    # who asks for NaN means it
+        return holds(0, 0) if _is_missing(value) and math.isnan(number) else holds(value, number)    # who asks for NaN means it
     return holds(as_text(value), wanted)
 
 
@@ -162,4 +162,4 @@ def _is_missing(value: Any) -> bool:
 
 def _order(value: Any) -> tuple[int, float, str]:
     """Numbers before texts."""
-    return (0, float(value), "") if isinstance(value, (int, float)) else (1, 0.0, str(value))
+    return (0, value, "") if isinstance(value, (int, float)) else (1, 0.0, str(value))

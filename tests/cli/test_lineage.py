@@ -212,6 +212,20 @@ def test_a_cell_is_found_as_it_is_shown(cli, odd, condition, expected):
     assert [row[0] for row in found] == expected
 
 
+def test_a_number_that_no_float_holds_has_its_place(cli, tmp_path):
+    for name, value in (("huge", 10**400), ("one", 1), ("half", 0.5)):
+        with SummaryRecord(tmp_path / name) as record:
+            record.add_value("custom_lineage_data", "custom", {"width": value})
+            record.record(0)
+    found = cli("lineage", tmp_path, "--where", "width>=1", "--columns", "run", "--sort", "width").expect().rows[1:]
+    assert [row[0] for row in found] == ["one", "huge"]
+
+
+def test_a_file_has_what_the_table_shows(cli, odd, tmp_path):
+    cli("lineage", odd / "nan", "--csv", tmp_path / "a.csv", "--columns", "names").expect()
+    assert (tmp_path / "a.csv").read_text("utf-8").splitlines()[1] == '"[""ä"", 1]"'
+
+
 def test_of_a_huge_text_a_table_shows_the_ends(cli, odd):
     lines = cli("lineage", odd, "--columns", "run,names,note,other").expect().out.splitlines()
     assert re.search(r'nan +\["ä", 1\] +x{29}…x{30}  y{29}…y{30}$', "\n".join(lines), re.MULTILINE)
