@@ -165,7 +165,7 @@ def in_host(array: Any) -> bool:
 
     Not of bfloat16 and other extensions of NumPy's dtypes: to widen them takes a hundred times as long, and another thread can do that.
     """
-    if getattr(array.dtype, "kind", "V") == "V":    # that of random keys has none
+    if array.dtype.kind == "V":
         return False
     devices = array.devices()
     return len(devices) == 1 and next(iter(devices)).platform == "cpu" and array.is_ready()
@@ -174,6 +174,8 @@ def in_host(array: Any) -> bool:
 def _check_jax(value: Any) -> None:
     if _is(type(value), "jax.core", "Tracer"):
         raise RefusedValueError("a JAX tracer has no values: record outside the jitted function")
+    if not isinstance(value.dtype, np.dtype):
+        raise RefusedValueError("JAX's random keys hold no numbers; record jax.random.key_data() of them")
     if _is_complex(value.dtype):
         raise _complex(value)
     if value.is_deleted():

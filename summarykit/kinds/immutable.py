@@ -47,10 +47,10 @@ def _frozen(values: Sequence[Any]) -> Sequence[Any]:
     # The process ends where a deleted array is asked whether it is ready.
     if len(devices) > 1 or any(map(_IS_DELETED, values)) or any(getattr(dtype, "kind", "") == "c" for dtype in {*dtypes}):
         return values
-    # Another thread widens extensions of NumPy's dtypes: that takes long. Random keys have a dtype that is none of NumPy's.
+    # Another thread widens extensions of NumPy's dtypes: that takes long. The dtype of random keys is none of NumPy's: they are refused.
     if all(device.platform == "cpu" for device in devices) and all(map(_is_numpys, {*dtypes})) and all(map(_IS_READY, values)):
         return [Typed(data, name_of(dtype), own=True) for data, dtype in zip(map(np.asarray, values), dtypes, strict=True)]
-    return [Held(copy, JAX) for copy in _copier(sys.modules["jax"])(values)]
+    return [Held(copy, JAX) if isinstance(copy.dtype, np.dtype) else copy for copy in _copier(sys.modules["jax"])(values)]
 
 
 def _devices(values: Sequence[Any]) -> set[Any]:

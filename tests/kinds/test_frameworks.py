@@ -333,6 +333,14 @@ class TestJax:
         numbers = [jnp.float32(number) for number in range(4)]
         assert all(jax_alone.hold(number) is number for number in numbers)
 
+    def test_a_random_key_is_refused_and_costs_no_number(self, jnp, monkeypatch):
+        monkeypatch.setattr(frameworks, "in_host", lambda array: False)
+        jax_alone = type(frameworks.JAX)()
+        with pytest.raises(RefusedValueError, match="key_data"):
+            jax_alone.hold(sys.modules["jax"].random.key(0))
+        number = jnp.float32(1)
+        assert jax_alone.hold(number) is number
+
     def test_a_deleted_array_is_refused(self, jnp):
         values = jnp.ones(3)
         values.delete()
