@@ -33,14 +33,14 @@ _in_graph: Route = _ignored
 def prepare() -> None:
     """Look which frameworks are there; called before steps are collected, and never from code that is being compiled."""
     global compiling, _in_graph
-    torch = sys.modules.get("torch")
-    if torch is None or not hasattr(torch, "compiler") or compiling is not _never:
+    torch: Any = sys.modules.get("torch")
+    if not hasattr(getattr(torch, "compiler", None), "is_dynamo_compiling") or compiling is not _never:    # since 2.2
         return
     compiling = torch.compiler.is_dynamo_compiling
     try:
         torch_compiled.library()
         _in_graph = torch_compiled.give
-    except (AttributeError, RuntimeError, TypeError) as error:
+    except Exception as error:  # noqa: BLE001 - it may be within somebody's import
         logger.warning("summary operators inside torch.compile are not recorded with torch %s: %s", torch.__version__, error)
 
 

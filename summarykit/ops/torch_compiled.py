@@ -17,13 +17,15 @@ NAME = "summarykit"
 """The operation is ``torch.ops.summarykit.record``."""
 
 _torch: Any = None    # in a graph: torch.compile would go through all of `sys.modules`, and fail where another thread is importing
+_exporting: Any = None
 
 
 @cache
 def library() -> Any:
     """Register the operation, once; gives its owner, with whose life it ends."""
-    global _torch
+    global _torch, _exporting
     _torch = torch = sys.modules["torch"]
+    _exporting = torch.compiler.is_exporting    # since 2.7; missed here, not by the model
     found = torch.library.Library(NAME, "FRAGMENT")
     tags = [getattr(torch.Tag, name) for name in ("cudagraph_unsafe",) if hasattr(torch.Tag, name)]    # a captured graph calls no Python
     found.define("record(str kind, str tag, Tensor value, str dataformat) -> ()", tags=tags)
@@ -50,6 +52,6 @@ def _record_batch(info: Any, axes: Sequence[int | None], kind: str, tag: str, va
 def give(kind: str, tag: str, value: Any, dataformat: str) -> None:
     """Put the operation into the graph that is just being compiled."""
     torch = _torch
-    if not torch.compiler.is_exporting():
+    if not _exporting():
         tensor = value.detach() if isinstance(value, torch.Tensor) else torch.as_tensor(value)
         torch.ops.summarykit.record(kind, tag, tensor, dataformat)

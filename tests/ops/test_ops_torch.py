@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
+
 import numpy as np
 import pytest
 
@@ -176,6 +179,19 @@ def test_the_random_state_stays(gathering):
     ops.histogram("x", torch.ones(3))
     ops.tensor("y", torch.ones(3))
     assert torch.equal(before, torch.get_rng_state())
+
+
+@pytest.mark.parametrize(("missing", "said"), [("is_exporting", "no attribute 'is_exporting'"), ("is_dynamo_compiling", "")])
+def test_a_torch_that_does_not_tell_yet_what_it_does_is_imported_as_ever(monkeypatch, caplog, missing, said):
+    """PyTorch before 2.7, and before 2.2."""
+    monkeypatch.setattr(torch_compiled, "library", torch_compiled.library.__wrapped__)
+    monkeypatch.setattr(routes, "compiling", routes._never)
+    monkeypatch.setattr(routes, "_in_graph", routes._ignored)
+    monkeypatch.delattr(torch.compiler, missing)
+    monkeypatch.delitem(sys.modules, "torch._dynamo")
+    assert importlib.util.find_spec("torch._dynamo") is not None
+    assert said in caplog.text
+    assert routes._in_graph is routes._ignored
 
 
 def test_with_a_torch_that_cannot_do_it_nothing_is_recorded_and_nothing_breaks(gathering, monkeypatch, caplog):

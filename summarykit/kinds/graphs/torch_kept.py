@@ -20,11 +20,12 @@ LARGEST = 2**28
 """Bytes that are copied of buffers and other arrays, at most."""
 
 _HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
+_TORCH = "torch.nn.utils"    # whose hooks, of pruning and norms, make the weights
 
 
 @contextmanager
 def kept(model: Any) -> Iterator[None]:
-    """In this block the modules of a model have copies of what their code may change, and no hooks; afterwards what they had before.
+    """In this block the modules of a model have copies of what their code may change, and no hooks of others; afterwards what was before.
 
     Parameters are their own all the time: a tracer sees them for itself.
 
@@ -57,7 +58,7 @@ class _Copies:
         """What is copied of a module; a tracer does not look into those of PyTorch itself, whose arrays may be large."""
         arrays = not type(module).__module__.startswith("torch.nn")
         fields = vars(module).items()
-        return {name: type(value)() if name in _HOOKS else self._of(value, arrays) for name, value in fields if name != "_parameters"}
+        return {name: _own(value) if name in _HOOKS else self._of(value, arrays) for name, value in fields if name != "_parameters"}
 
     def _of(self, value: Any, arrays: bool) -> Any:
         if id(value) not in self._known:
@@ -74,10 +75,19 @@ class _Copies:
             return kind([self._of(each, arrays) for each in value])
         if not arrays or isinstance(value, torch.nn.Parameter) or not isinstance(value, (torch.Tensor, np.ndarray)):
             return value
-        self._nbytes += value.nbytes
+        self._nbytes += _nbytes(value)
         if self._nbytes > LARGEST:
             raise RefusedValueError("its buffers are too large to be copied")
         return value.copy() if isinstance(value, np.ndarray) else value.detach().clone()
+
+
+def _own(hooks: Any) -> Any:
+    return type(hooks)((number, hook) for number, hook in hooks.items() if type(hook).__module__.startswith(_TORCH))
+
+
+def _nbytes(array: Any) -> int:
+    sparse = getattr(array, "layout", None) is sys.modules["torch"].sparse_coo
+    return sum(each.nbytes for each in ((array._indices(), array._values()) if sparse else (array,)))
 
 
 @contextmanager

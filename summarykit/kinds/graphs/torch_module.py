@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -22,6 +23,8 @@ from summarykit.shapes import Graph, Node
 NOTICES = Notices()
 
 Trace = Callable[[Any, "Arguments | None"], list[Node]]
+
+_ONE_THREAD = threading.RLock()    # tracers put methods of their own into the class of all modules: the last to end would leave them there
 
 
 class Arguments(NamedTuple):
@@ -43,8 +46,8 @@ class TorchSource:
     input is read by ``torch.export``, which needs an example of it: a tensor, a tuple of all arguments, or a mapping of them by name. A
     module within it that is a graph of its own (a part that a pass has fused, or a backend has taken over) is shown as a scope; so are
     devices, where parts of the model lie on another one than most. Parameters, buffers, modes and random states stay as they are, and
-    so does all that its code keeps in the modules; hooks are not called. (An object of another kind, or a global variable, sees the one or
-    two calls of tracing.)
+    so does all that its code keeps in the modules; hooks are not called, but for those of ``torch.nn.utils``, which make weights. (An
+    object of another kind, or a global variable, sees the one or two calls of tracing.)
     """
 
     def owns(self, value: Any) -> bool:
@@ -67,7 +70,7 @@ class TorchSource:
 
 def _attempt(trace: Trace, model: Any, arguments: Arguments | None, reasons: list[str]) -> list[Node]:
     try:
-        with kept(model), same_randomness(model):
+        with _ONE_THREAD, kept(model), same_randomness(model):
             return trace(model, arguments)
     except Exception as error:  # noqa: BLE001 - tracing runs the user's code with what is no tensor
         reasons.append(f"{type(error).__name__}: {_first_line(error)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import random
 
 import numpy as np
@@ -80,6 +81,25 @@ def test_hooks_are_not_called_and_stay(make):
         handle.remove()
     model(torch.ones(2, 3))
     assert len(heard) == len(handles)
+
+
+def test_hooks_that_make_weights_are_called():
+    model = torch.nn.Sequential(EXPORTED(), torch.nn.Linear(3, 3))
+    importlib.import_module("torch.nn.utils.prune").l1_unstructured(model[1], "weight", amount=0.5)
+    names = [node.name for node in torch_module.TORCH.graph(model, torch.ones(2, 3)).nodes]
+    assert {"1/weight_orig", "1/weight_mask", "1/linear"} < set(names)
+
+
+def test_a_sparse_buffer_is_copied_as_any_other():
+    class Sparse(Changing):
+        def forward(self, x):
+            self.count *= 2
+            return torch.sparse.mm(self.count, self.layer(x))
+
+    model = Sparse()
+    model.count = torch.eye(3).to_sparse()
+    assert "_sparse_mm" in [node.op for node in torch_module.TORCH.graph(model, torch.ones(3, 3)).nodes]
+    assert torch.equal(model.count.to_dense(), torch.eye(3))
 
 
 def test_what_is_shared_is_shared_and_what_holds_itself_is_no_matter():

@@ -41,6 +41,35 @@ def test_another_thread_gets_values_and_leaves_no_trace(ask):
     assert [node.op for node in graph.graph.nodes] == ["placeholder", "call_module", "output"]
 
 
+AT_ONCE = """
+import time, torch
+from concurrent.futures import ThreadPoolExecutor
+from summarykit.kinds.graphs.torch_module import TORCH
+
+class Slow(torch.nn.Module):
+    def __init__(self, seconds):
+        super().__init__()
+        self.layer, self.seconds = torch.nn.Linear(4, 2), seconds
+
+    def forward(self, x):
+        time.sleep(self.seconds)
+        return self.layer(x)
+
+before = torch.nn.Module.__call__, torch.nn.Module.__getattr__
+with ThreadPoolExecutor(2) as pool:
+    first = pool.submit(TORCH.graph, Slow(0.4), None)
+    time.sleep(0.2)
+    second = pool.submit(TORCH.graph, Slow(0.6), None)
+assert (torch.nn.Module.__call__, torch.nn.Module.__getattr__) == before
+print(*(node.op for each in (first, second) for node in each.result().nodes))
+"""
+
+
+def test_of_two_threads_that_trace_at_once_each_gets_a_graph_and_calls_are_as_before(run_script):
+    """Else each would go on in the other's graph, which then never ends."""
+    assert run_script(AT_ONCE).expect_success().stdout.split() == 2 * ["Input", "Parameter", "Parameter", "Linear", "Output"]
+
+
 def test_it_gives_what_pytorch_itself_does():
     model = torch.nn.Sequential(torch.nn.Linear(4, 2), torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Dropout()))
     ours, theirs = traced(model), torch.fx.symbolic_trace(model)
