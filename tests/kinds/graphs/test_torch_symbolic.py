@@ -67,7 +67,7 @@ print(*(node.op for each in (first, second) for node in each.result().nodes))
 
 def test_of_two_threads_that_trace_at_once_each_gets_a_graph_and_calls_are_as_before(run_script):
     """Else each would go on in the other's graph, which then never ends."""
-    assert run_script(AT_ONCE).expect_success().stdout.split() == 2 * ["Input", "Parameter", "Parameter", "Linear", "Output"]
+    assert run_script(AT_ONCE, timeout=100).expect_success().stdout.split() == 2 * ["Input", "Parameter", "Parameter", "Linear", "Output"]
 
 
 def test_it_gives_what_pytorch_itself_does():
