@@ -206,7 +206,7 @@ class Fence:
                 value.lend(lending)
                 return value
             self._hook()
-            if getattr(value, "requires_grad", False):
+            if getattr(value, "requires_grad", False) and getattr(value, "is_cpu", False):
                 self._looks = LOOKS
             return None
         if governed.address != value.data_ptr():    # its storage was replaced
