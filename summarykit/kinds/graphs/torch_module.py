@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import os
 import sys
 import threading
 from collections import Counter
@@ -25,6 +26,15 @@ NOTICES = Notices()
 Trace = Callable[[Any, "Arguments | None"], list[Node]]
 
 _ONE_THREAD = threading.RLock()    # tracers put methods of their own into the class of all modules: the last to end would leave them there
+
+
+def _renew() -> None:
+    global _ONE_THREAD
+    _ONE_THREAD = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew)    # the thread that traced is not in the child, and would be waited for without end
 
 
 class Arguments(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -68,6 +69,35 @@ print(*(node.op for each in (first, second) for node in each.result().nodes))
 def test_of_two_threads_that_trace_at_once_each_gets_a_graph_and_calls_are_as_before(run_script):
     """Else each would go on in the other's graph, which then never ends."""
     assert run_script(AT_ONCE, timeout=100).expect_success().stdout.split() == 2 * ["Input", "Parameter", "Parameter", "Linear", "Output"]
+
+
+FORKED = """
+import os, sys, threading, time, torch
+from summarykit.kinds.graphs.torch_module import TORCH
+
+class Slow(torch.nn.Module):
+    def forward(self, x):
+        begun.set()
+        time.sleep(2)
+        return torch.relu(x)
+
+begun = threading.Event()
+tracing = threading.Thread(target=TORCH.graph, args=(Slow(), torch.ones(1)))
+tracing.start()
+begun.wait()
+child = os.fork()
+if child == 0:
+    graph = TORCH.graph(torch.nn.Sequential(torch.nn.ReLU()), torch.ones(1))
+    print("nodes", sum(node.op == "ReLU" for node in graph.nodes), flush=True)
+    os._exit(0)
+tracing.join()
+os.waitpid(child, 0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on Windows")
+def test_a_child_does_not_wait_for_a_thread_of_its_parents_that_traces(run_script):
+    assert "nodes 1" in run_script(FORKED, timeout=120).stdout
 
 
 def test_it_gives_what_pytorch_itself_does():
