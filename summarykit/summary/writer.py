@@ -152,7 +152,8 @@ class SummaryWriter(ScalarCalls, DataCalls, MediaCalls):
 
         Args:
             hparam_dict: settings of any type; of nested ones the names are joined by ``/``.
-            metric_dict: tag -> number; recorded as scalars. Where it is empty, runs are compared by all their scalars.
+            metric_dict: tag -> number; recorded as scalars. Where it is empty, and there are no domains, TensorBoard
+                compares by all scalars.
             hparam_domain_discrete: setting -> the values that it may have.
             run_name: a run of its own, by this name below the directory.
             global_step: step of the metrics; None: 0.
